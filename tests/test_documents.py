@@ -56,6 +56,19 @@ def links(path):
             yield (path.parent / name if name else path), anchor
 
 
+def rows_of_tables(path):
+    """Return pairs of a table's header and another of its lines."""
+    lines = ["", *text_of(path).splitlines(), ""]
+    for number, line in enumerate(lines):
+        if re.fullmatch(r"\|( ?:?-+:? ?\|)+", line):
+            end = lines.index("", number)
+            yield from ((lines[number - 1], other) for other in lines[number:end])
+
+
+def cells(line):
+    return re.sub(r"\\\||`[^`]*`", "", line).count("|") if line.startswith("|") else 0
+
+
 def sections(page):
     """The pages in the tables of contents of a page."""
     blocks = re.findall(r"^```\{toctree\}\n(.*?)^```", text_of(page), re.MULTILINE | re.DOTALL)
@@ -81,6 +94,9 @@ def test_every_page_is_in_the_table_of_contents():
     "page", [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=lambda path: path.stem
 )
 def test_links_lead_somewhere(page):
+    """And the rows of each table have as many cells as its header."""
+    for header, row in rows_of_tables(page):
+        assert cells(row) == cells(header), f"{page.name}: {row}"
     for target, anchor in links(page):
         if "auto_gallery" in target.parts:
             example = DOCS / "gallery" / f"{target.name}.py"

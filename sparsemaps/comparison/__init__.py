@@ -109,8 +109,8 @@ def compare(
     In this search, scalers are fitted to the rows of all splits.
 
     The best of each family is then trained on four fifths of the rows, from preparation to
-    prediction, with maps of several sizes. The best model and the smallest model near it are
-    measured on up to five folds, until the choice is settled. Standard errors are of the mean over
+    prediction, with maps of several sizes. The models near the best are measured on up to five
+    folds: first the best and the smallest, then the others. Standard errors are of the mean over
     the held-out rows.
 
     At most 50,000 random rows are used, and fewer if they have many entries. Which models are

@@ -125,10 +125,16 @@ class Comparison(Sequence[Measured]):
     @property
     def choice(self) -> Measured:
         """The model with the fewest bytes per row whose score is within one standard error of the
-        best. The standard error is that of the difference, on the rows that both were measured
-        on."""
-        near = (row for row in self.rows if row is self.best or row.behind <= row.behind_error)
+        best. The standard error is that of the difference, on the rows that the best was measured
+        on. It is estimated if there was no time for some of its folds."""
+        near = (row for row in self.rows if row is self.best or self._is_near(row))
         return min(near, key=lambda row: (row.row_bytes, row.row_seconds))
+
+    def _is_near(self, row: Measured) -> bool:
+        """Return whether a score is within one standard error of the best. Few folds do not widen
+        this limit."""
+        share = min(row.n_folds / self.best.n_folds, 1.0)
+        return row.behind <= row.behind_error * share**0.5
 
     def plot(self, ax: Any = None) -> Any:
         """Plot scores against bytes per row.

@@ -18,8 +18,9 @@ from sparsemaps.comparison._learners import OnCodes
 N_FOLDS = 5
 
 _FIRST, _SIZES = 0.75, 0.8
-"""Shares of the time after which no first entry of a family begins, and no entry of another size.
-If there is a test, nothing begins after the first one until it was measured."""
+_SIZES_BEFORE_TEST, _FOLDS_BEFORE_TEST = 0.65, 0.85
+"""Shares of the time after which no first entry of a family begins, no entry of another size, and
+no further fold. If there is a test, sizes and folds end earlier, until it was measured."""
 
 _PART = 0.1
 """Preferred largest share of the time for the first entry of a family."""
@@ -164,15 +165,18 @@ class Measurement:
         if not self.entries and families:  # measure one in any case
             every = [entry for entries in families.values() for entry in entries]
             self._measure(min(every, key=self._expected), 0, in_any_case=True)
-        early = (_SIZES, 1.0) if self.test is None else (_FIRST, _FIRST)
-        for near, (share, late) in ((_NEAR, early), (np.inf, (1.0, 1.0))):
+        early = (_SIZES, 1.0, 1.0)
+        if self.test is not None:
+            early = (_SIZES_BEFORE_TEST, _FIRST, _FOLDS_BEFORE_TEST)
+        for near, (share, late, end) in ((_NEAR, early), (np.inf, (1.0, 1.0, 1.0))):
             first = _best_map(self._best_first())
             for entry in self._unmeasured(near):
+                self._settle(share, self._expected(entry) / N_FOLDS)
                 may_be_late = self._may_end_late(entry, first)
                 self._measure(entry, 0, late if may_be_late else share)
-            self._settle(late)
+            self._settle(end)
             self._test_near_best()
-        for fold in range(1, self._n_folds):  # use the remaining time
+        for fold in range(1, self._n_folds):  # a single best one, too, in the remaining time
             for entry in self._near_best():
                 self._measure(entry, fold)
         if self.test is not None:
@@ -222,13 +226,18 @@ class Measurement:
         not used."""
         return 1 if self.search.ordered else N_FOLDS
 
-    def _settle(self, share: float) -> None:
-        """Measure the best entry and smaller ones near it on more folds, until the choice is
-        settled or a share of the time is over."""
-        while self._settle_further(share):
+    def _settle(self, share: float, most: float = np.inf) -> None:
+        """Measure entries near the best on more folds, until all were measured on all folds or a
+        share of the time is over. Folds that are expected to take more than `most` seconds are left
+        out.
+
+        The best entry, and smaller ones that may become the choice, come first. Others may turn out
+        to be the best.
+        """
+        while self._settle_further(share, most) or self._measure_further(share, most):
             pass
 
-    def _settle_further(self, share: float) -> bool:
+    def _settle_further(self, share: float, most: float = np.inf) -> bool:
         """Measure a fold of one of two entries: the best, and the smallest that may become the
         choice.
 
@@ -241,19 +250,35 @@ class Measurement:
         smaller = [one for one in others if one.cost() < best.cost()]
         for other in sorted(smaller, key=Entry.cost):
             for entry in sorted((best, other), key=lambda one: len(one.losses)):
-                fold = len(entry.losses)
-                if fold < self._n_folds and self._measure(entry, fold, share):
+                if self._measure_next(entry, share, most):
                     return True
             if gap_of(other, best).is_within(1.0):
                 return False
         return False
 
+    def _measure_further(self, share: float, most: float) -> bool:
+        """Measure a fold of one of several entries near the best: of those with the fewest folds,
+        the fastest.
+
+        Return whether a fold was measured.
+        """
+        near = self._near_best()
+        ranked = sorted(near, key=lambda one: (len(one.losses), self._expected(one)))
+        return len(near) > 1 and any(self._measure_next(one, share, most) for one in ranked)
+
+    def _measure_next(self, entry: Entry, share: float, most: float) -> bool:
+        fold = len(entry.losses)
+        is_short = fold < self._n_folds and self._expected(entry) <= most
+        return is_short and self._measure(entry, fold, share)
+
     def _test_near_best(self) -> None:
-        """Measure the best linear model and the entries near the best on the test, if there is
-        one."""
-        if self.test is not None:
-            linear = [e for e in self._best_first() if e.candidate.family == LINEAR]
-            for entry in [*linear[:1], *self._near_best()]:
+        """Measure the best entry, the choice, the best linear model and others near the best on the
+        test, if there is one."""
+        near = self._near_best()
+        if self.test is not None and near:
+            choices = [one for one in near if gap_of(one, near[0]).is_within(1.0)]
+            linear = [one for one in self._best_first() if one.candidate.family == LINEAR]
+            for entry in [near[0], min(choices, key=Entry.cost), *linear[:1], *near]:
                 self._measure_test(entry)
 
     def _near_best(self) -> list[Entry]:

@@ -184,6 +184,16 @@ def test_the_choice_is_the_smallest_within_a_standard_error():
     assert table(best, row("a", 0.9, 64, row_seconds=2e-6), row("b", 0.9, 64)).choice.name == "b"
 
 
+def test_few_folds_do_not_make_a_model_the_choice():
+    """The error of a difference on a fifth of the rows is larger than that on all."""
+    best = row("minmax", 0.9, 1024, n_folds=5)
+    few = {"n_folds": 1, "behind_error": 0.02}
+    near = row("binning", 0.892, 64, behind=0.008, **few)
+    further = row("fourier", 0.89, 8, behind=0.01, **few)
+    assert table(best, near, further).choice is near
+    assert table(row("minmax", 0.9, 1024), near, further).choice is further
+
+
 def test_it_says_when_no_map_wins():
     said = str(table(row("boosted trees", 0.9, 64), far("minmax", 0.8, 32, size=1024)))
     assert "Best: boosted trees, 90.0 +- 1.0." in said

@@ -127,23 +127,29 @@ def test_scores_of_fewer_folds_are_those_on_all():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "n_folds"),
+    ("wrong", "n_times", "n_folds"),
     [
-        ({64: 40, 256: 12, 1024: 10, 4096: 10}, {64: 1, 256: 5, 1024: 5, 4096: 1}),
-        ({64: 10, 256: 11, 1024: 9, 4096: 10}, {64: 5, 256: 1, 1024: 5, 4096: 1}),
-        ({64: 40, 256: 40, 1024: 10, 4096: 10}, {64: 1, 256: 1, 1024: 1, 4096: 1}),
-        ({64: 10, 256: 12, 1024: 12, 4096: 12}, {64: 1, 256: 1, 1024: 1, 4096: 1}),
+        ({64: 40, 256: 12, 1024: 10, 4096: 10}, 8, {64: 1, 256: 5, 1024: 5, 4096: 1}),
+        ({64: 40, 256: 12, 1024: 10, 4096: 10}, 99, {64: 1, 256: 5, 1024: 5, 4096: 5}),
+        ({64: 10, 256: 11, 1024: 9, 4096: 10}, 10, {64: 5, 256: 2, 1024: 5, 4096: 2}),
+        ({64: 10, 256: 40, 1024: 12, 4096: 12}, 3, {64: 2, 256: 1, 1024: 2, 4096: 2}),
+        ({64: 10, 256: 40, 1024: 40, 4096: 40}, 99, {64: 1, 256: 1, 1024: 1, 4096: 1}),
     ],
 )
-def test_folds_settle_the_choice(wrong, n_folds):
-    """The best one and the smallest that may be as good are measured on more folds, and no others;
-    none if the best is the smallest, or others are far behind."""
+def test_folds_settle_the_choice(wrong, n_times, n_folds):
+    """The best one and the smallest that may be as good are measured on more folds first, then all
+    others near the best, in turn. None is if all others are far behind."""
     clock = Clock()
     search = search_of(clock, 1e4, n_rows=1000)
     measurement = Measurement(search, None)
-    one = Candidate("one", "", "", Learner())
+    one = Candidate("one", "", "", Known(clock, 0.9, 1e-6))
+    n_left = len(wrong) + n_times
 
     def measure(entry, fold, share=1.0):
+        nonlocal n_left
+        n_left -= 1
+        if n_left < 0:
+            return False
         order = np.random.default_rng([SEED, fold, entry.size]).permutation(200)
         entry.losses.append((order < wrong[entry.size]).astype(float))
         entry.predict_seconds.append(1.0)
@@ -156,6 +162,30 @@ def test_folds_settle_the_choice(wrong, n_folds):
         measurement.entries.append(entry)
     measurement._settle(1.0)
     assert {entry.size: len(entry.losses) for entry in measurement.entries} == n_folds
+
+
+@pytest.mark.parametrize(
+    ("most", "n_folds"), [(0.9, [1, 1, 1]), (2.5, [5, 5, 1]), (9.0, [5, 5, 5])]
+)
+def test_only_short_folds_come_before_another_size(most, n_folds):
+    clock = Clock()
+    measurement = Measurement(search_of(clock, 1e4), None)
+    for seconds in (1, 2, 4):
+        one = Candidate(f"{seconds}", "", "", Known(clock, 0.9, 1e-6))
+        entry = Entry(one, 1, 1.0, row_bytes=seconds)
+        entry.losses = [(np.arange(100) < 10).astype(float)]
+        entry.predict_seconds = [1.0]
+        entry.work = lambda n_rows, seconds=seconds: seconds
+        measurement.search.costs.note((one, "measured"), 1.0, 1.0)
+        measurement.entries.append(entry)
+
+    def measure(entry, fold, share=1.0):
+        entry.losses.append(entry.losses[0])
+        return True
+
+    measurement._measure = measure
+    measurement._settle(1.0, most)
+    assert [len(entry.losses) for entry in measurement.entries] == n_folds
 
 
 def test_sizes_of_the_best_map_come_first():
