@@ -31,9 +31,10 @@ from sparsemaps.files._job_options import (
     Texts,
     Training,
 )
+from sparsemaps.files._label_lines import form_of
 from sparsemaps.files._outputs import OutputPlan, folders_of
 from sparsemaps.files._predict import Predicting
-from sparsemaps.files._record_labels import Model, label_of, name_of
+from sparsemaps.files._record_labels import Model, label_of, name_of, score_of
 from sparsemaps.linear import load_model
 from sparsemaps.records._table import holds_codes
 
@@ -65,14 +66,11 @@ def train(options: argparse.Namespace) -> None:
         value_of(options, Aside).aside, value_of(options, Reading), asked.weights_of_labels,
     )  # fmt: skip
     by_default = texts.analyzer if texts is not None and options.texts is None else None
-    _say_trained(options, trained, asked, by_default)
+    _say_trained(options, trained, by_default)
 
 
 def _say_trained(
-    options: argparse.Namespace,
-    trained: files.TrainedModel,
-    asked: LinearModel,
-    analyzer: str | None,
+    options: argparse.Namespace, trained: files.TrainedModel, analyzer: str | None
 ) -> None:
     """Print the table of C values, the evaluation and the last line. `analyzer` is the analyzer of
     texts that the call did not give."""
@@ -86,10 +84,7 @@ def _say_trained(
         scores = {f"{one.C:g}": finite_or_none(one.score) for one in trained.scores}
         figures |= {"C": trained.model.C, "scores": scores}
         words += f", C of {trained.model.C:g}"
-        score = "R2" if asked.is_regression else "accuracy"
-        if getattr(trained.model, "multilabel_", False):
-            score = "micro F1"
-        for line in _table_of(score, trained.scores):
+        for line in _table_of(score_of(trained.model)[0], trained.scores):
             print_line(line, error=True)
     if analyzer is not None:
         figures |= {"texts": analyzer}
@@ -114,7 +109,8 @@ def predict(options: argparse.Namespace) -> None:
     model: Any = load_model(options.model)
     source, lines = _source_for(options, model), value_of(options, LineOptions)
     paths, bad = expand(options.inputs), value_of(options, Aside).aside
-    job = Predicting.of(model, paths, source, bad, lines=lines)
+    form = form_of(options.output)
+    job = Predicting.of(model, paths, source, bad, lines=lines, form=form)
     answer = _run_labels(options, OutputPlan.of(job, paths, options.output))
     if answer is None:
         return

@@ -225,7 +225,6 @@ class Filtering(Labelling):
         file: IO[bytes],
         run: TaskRun,
         aside: BadTable | None,
-        is_json: bool,
     ) -> list[list[int]]:
         marks, n_empty, n_bad = zip(*self.marks(inputs, run, aside), strict=True)
         selections = list(map(Selection, inputs, self.filter.kept(list(marks))))

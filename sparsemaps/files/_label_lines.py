@@ -106,12 +106,6 @@ def in_one_column(labels: Iterable[str]) -> str:
     return ",".join(label.replace(",", "\\,") for label in labels)
 
 
-def names_jsonl(output: Destination) -> bool:
-    """Return whether the name of an output is that of JSON Lines."""
-    format = format_by_name(output) if is_regular(output) else None
-    return format is not None and format.name == "jsonl"
-
-
 def refuse_other_formats(output: Destination) -> None:
     """Raise a ValueError if the name of an output implies a format in which labels cannot be
     written."""
@@ -224,6 +218,16 @@ class JsonLines:
                 continue
             numbers = ", ".join(f"{row[number]:.6g}" for number in best)
             yield f'"labels": [{labels}], {value}: [{numbers}]'
+
+
+Form = type[Table] | type[JsonLines]
+"""A class that formats lines about records."""
+
+
+def form_of(output: Destination) -> Form:
+    """Return the form of the lines of an output: JSON Lines if its name is that of JSON Lines."""
+    format = format_by_name(output) if is_regular(output) else None
+    return JsonLines if format is not None and format.name == "jsonl" else Table
 
 
 def _reasons(part: Scored) -> list[list[tuple[str, float]]]:

@@ -14,7 +14,7 @@ from sparsemaps._tools._typing import Array, Destination, StrPath
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._bad_records import BadTable, opened_table
 from sparsemaps.files._job_options import GivenSource
-from sparsemaps.files._label_lines import Scored, names_jsonl
+from sparsemaps.files._label_lines import Scored
 from sparsemaps.files._labelled_rows import source_for
 from sparsemaps.files._output_job import MadeOutput, OutputJob
 from sparsemaps.files._record_labels import Model
@@ -85,7 +85,6 @@ class Labelling(OutputJob):
         file: IO[bytes],
         run: TaskRun,
         aside: BadTable | None,
-        is_json: bool,
     ) -> list[list[int]]:
         """Write records, or lines about them; return the numbers of each input."""
 
@@ -97,7 +96,7 @@ class Labelling(OutputJob):
         bad_records: StrPath | None = None,
     ) -> list[list[int]]:
         with _output_files.atomic_output(output) as file, opened_table(bad_records) as aside:
-            numbers = self.write(inputs, file, run, aside, names_jsonl(output))
+            numbers = self.write(inputs, file, run, aside)
             if aside is not None:
                 aside.finish()
             refuse_changes(inputs)

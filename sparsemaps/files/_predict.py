@@ -16,11 +16,12 @@ from sparsemaps.files._bad_records import BadTable
 from sparsemaps.files._job_options import JOBS, Aside, LineOptions, Run, Svmlight, Texts
 from sparsemaps.files._keywords import PredictFilesKeywords
 from sparsemaps.files._label_lines import (
-    JsonLines,
+    Form,
     Labelled,
     Scored,
     Table,
     check_for,
+    form_of,
     has_several,
     labelled,
     refuse_other_formats,
@@ -126,7 +127,7 @@ def predict_files(
     """
     lines, run_, aside = LineOptions.of(options), Run.of(options), Aside.of(options).aside
     paths = expand(inputs)
-    job = Predicting.of(model, paths, source, aside, lines=lines)
+    job = Predicting.of(model, paths, source, aside, lines=lines, form=form_of(output))
     answer: LabelledFile = OutputPlan.of(job, paths, output).run(run_)
     return answer
 
@@ -136,6 +137,7 @@ class Predicting(Labelling):
     """A job that writes lines about records, with labels by a model."""
 
     lines: LineOptions
+    form: Form = Table
 
     name: ClassVar[str] = "predict"
     beside: ClassVar[tuple[str, ...]] = ()
@@ -179,10 +181,8 @@ class Predicting(Labelling):
         file: IO[bytes],
         run: TaskRun,
         aside: BadTable | None,
-        is_json: bool,
     ) -> list[list[int]]:
-        form = JsonLines if is_json else Table
-        lines = form(self.model, self.lines, any(map(self._has_ids, inputs)))
+        lines = self.form(self.model, self.lines, any(map(self._has_ids, inputs)))
         file.write(lines.header())
         numbers, n_before = [[0] * self.n_counts for _ in inputs], 0
         for number, part, n_bad in self.scored(

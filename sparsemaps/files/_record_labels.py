@@ -75,6 +75,13 @@ def name_of(label: object) -> str:
     return f"{label:.17g}" if isinstance(label, float) else str(label)
 
 
+def score_of(model: Model) -> tuple[str, str]:
+    """Return the name of the score that compares models like this one, in words and in JSON."""
+    if isinstance(model, KernelRegressor):
+        return "R2", "r2"
+    return ("micro F1", "micro_f1") if model.multilabel_ else ("accuracy", "accuracy")
+
+
 def label_of(classes: Array, text: str) -> Any:
     """Return the class that a text names, in the type of the data; the text itself if there is no
     such class. Numbers are compared by value."""

@@ -32,7 +32,7 @@ from sparsemaps.codes._packed import open_file
 from sparsemaps.files._job_options import Svmlight
 from sparsemaps.files._libsvm_rows import LibsvmRows
 from sparsemaps.files._recipes import read_receipt
-from sparsemaps.files._record_labels import Model, labels_beside, name_of, values_of
+from sparsemaps.files._record_labels import Model, labels_beside, name_of, score_of, values_of
 from sparsemaps.files._rows import read_rows
 from sparsemaps.linear import KernelClassifier, load_model
 from sparsemaps.linear._model_file import MARK
@@ -281,14 +281,11 @@ def _of_training(model: Model) -> Iterator[Fact]:
     if facts.options:
         given = ", ".join(f"{name}={value!r}" for name, value in facts.options.items())
         yield Fact("options", given[:_LONGEST_HEADER], facts.options)
-    score, key = "R2", "r2"
-    if isinstance(model, KernelClassifier):
-        score, key = ("F1", "micro_f1") if model.multilabel_ else ("accuracy", "accuracy")
+    score, key = score_of(model)
     if facts.validation is not None:
         n_records, reached = facts.validation
-        kind = " (micro)" if score == "F1" else ""
-        words = f"{reached:.4f}{kind} on {n_records} records of validation"
-        yield Fact(score, words, {"records": n_records, key: reached}, "validation")
+        words = f"{score} {reached:.4f} on {n_records} records of validation"
+        yield Fact("score", words, {"records": n_records, key: reached}, "validation")
     if facts.scores:
         parts = (
             f"{C:g}: {value:.4f}" + ("" if error is None else f" (error {error:.4f})")

@@ -113,6 +113,9 @@ def is_list(kind: object) -> bool:
     return is_one_of(kind, _LISTS)
 
 
+_COLUMNS = {"labels": is_label, "ids": is_id, "keys": is_number, "weights": is_number}
+"""The types of the columns of each attribute of a batch."""
+
 ALLOWED_COLUMNS = {
     is_text: "strings",
     is_number: "numbers",
@@ -169,13 +172,11 @@ def _path_of(columns: Any, field: str) -> FieldPath | None:
 def paths_of(schema: Any, fields: Fields, name: str) -> dict[str, FieldPath]:
     """Return the paths of all requested fields. Raise ValueError if a column is missing or has the
     wrong type."""
-    roles = (
-        (fields.text, is_text), (fields.label, is_label), (fields.id, is_id),
-        (fields.key, is_number), (fields.weight, is_number),
-    )  # fmt: skip
+    roles = [(fields.text, is_text)]
+    roles += [(one.name, _COLUMNS[one.values]) for one in fields.besides_text]
     paths: dict[str, FieldPath] = {}
     for field, _ in roles:
-        if field is None or field in paths:
+        if field in paths:
             continue
         path = _path_of(list(schema), field)
         if path is None:

@@ -67,14 +67,14 @@ class Fields:
     def besides_text(self) -> list["FieldOfBatch"]:
         """The fields that are read besides the text."""
         every = (
-            ("labels", self.label, self.check_label, _field),
-            ("ids", self.id, self.check_id, _field),
-            ("keys", self.key, self.check_key, _value),  # a record need not have one
-            ("weights", self.weight, self.check_weight, _field),
+            ("labels", "label_field", self.label, self.check_label, _field),
+            ("ids", "id_field", self.id, self.check_id, _field),
+            ("keys", "keep", self.key, self.check_key, _value),  # a record need not have one
+            ("weights", "weight_field", self.weight, self.check_weight, _field),
         )
         return [
-            FieldOfBatch(values, name, check, find)
-            for values, name, check, find in every
+            FieldOfBatch(values, option, name, check, find)
+            for values, option, name, check, find in every
             if name is not None
         ]
 
@@ -94,10 +94,8 @@ class Fields:
         if not isinstance(text, str):
             raise BadRecord(f"a string in the field {self.text!r}", _kind(text))
         self.check_lengths([text])
-        into.append(
-            text,
-            {values: check(find(record, name)) for values, name, check, find in self.besides_text},
-        )
+        others = {one.values: one.check(one.find(record, one.name)) for one in self.besides_text}
+        into.append(text, others)
 
     @property
     def are_texts(self) -> bool:
@@ -207,6 +205,8 @@ class FieldOfBatch(NamedTuple):
 
     values: str
     """The attribute of a `Batch`."""
+    option: str
+    """The option that names the field."""
     name: str
     check: Callable[..., Any]
     """``check(value, place)`` returns a value as batches have it."""

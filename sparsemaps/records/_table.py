@@ -53,14 +53,10 @@ def format_of(input: Any, format: str | None, fields: Fields) -> Format:
     if not known.is_streamed and (is_stream or _text_input.without_compression(name) != name):
         raise ValueError(f"{name}: {known.title} cannot be read from pipes or compressed files")
     if not known.has_fields:
-        for what, value in (
-            ("field", fields.text), ("label_field", fields.label), ("id_field", fields.id),
-            ("keep", fields.key), ("weight_field", fields.weight),
-        ):  # fmt: skip
-            if value is not None and (what, value) != ("field", "text"):
-                raise ValueError(
-                    f"{name}: {known.title} have no fields, got {setting(what, value)}"
-                )
+        given = [] if fields.text == "text" else [("field", fields.text)]
+        given += [(one.option, one.name) for one in fields.besides_text]
+        if given:
+            raise ValueError(f"{name}: {known.title} have no fields, got {setting(*given[0])}")
     return known
 
 

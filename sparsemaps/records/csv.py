@@ -7,7 +7,7 @@ ends. Values are untyped: labels and ids are strings.
 import csv
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import IO, Any, NamedTuple
 
@@ -19,6 +19,7 @@ from sparsemaps.records._batch import Batch, place_in
 from sparsemaps.records._fields import (
     RECORD_BYTES,
     BadRecord,
+    FieldOfBatch,
     Fields,
     number_in,
     remedy_for,
@@ -258,10 +259,10 @@ class _Places:
             reader.check(header)
         except BadRecord as error:
             raise ValueError(f"{line}: {error}") from None
-        self._text, self._label, self._id, self._key, self._weight = (
-            None if field is None else _place_of(field, header.values, line)
-            for field in (fields.text, fields.label, fields.id, fields.key, fields.weight)
-        )
+        self._text = _place_of(fields.text, header.values, line)
+        self._others = [
+            (one, _place_of(one.name, header.values, line)) for one in fields.besides_text
+        ]
 
     def take(self, record: _Record, into: Batch) -> None:
         """Append the fields of a record to a batch."""
@@ -269,26 +270,12 @@ class _Places:
         self._reader.check(record)
         if len(values) != self._n:
             raise BadRecord(f"{self._n} fields, as the header has", str(len(values)))
-        text = values[self._text]  # type: ignore[index]  # there always is one
+        text = values[self._text]
         fields.check_lengths([text])
-        found: dict[str, Any] = {}
-        if self._label is not None:
-            label = values[self._label]
-            if not label:
-                raise BadRecord(f"a label in the column {fields.label!r}", "an empty field")
-            if _LIST.fullmatch(label):
-                rule = f"one label in the column {fields.label!r}, as CSV has no lists"
-                raise BadRecord(rule, f"{label[:40]!r}")
-            found["labels"] = fields.check_label(label, "column", is_typed=False)
-        if self._id is not None:
-            found["ids"] = values[self._id]
-        if self._key is not None:
-            number = _number_in(values[self._key], fields.key)
-            found["keys"] = fields.check_key(number, "column")
-        if self._weight is not None:
-            number = _number_in(values[self._weight], fields.weight)
-            found["weights"] = fields.check_weight(number, "column")
-        into.append(text, found, record.raw if fields.records else None)
+        others = {
+            one.values: _READERS[one.values](values[place], one) for one, place in self._others
+        }
+        into.append(text, others, record.raw if fields.records else None)
 
 
 _OTHER_SEPARATORS = ";", "\t", "|"
@@ -305,14 +292,38 @@ def _place_of(field: str, header: list[str], line: str) -> int:
     return header.index(field)
 
 
-def _number_in(value: str, field: str | None) -> int | float | None:
-    """Return the number in a field; None if the field is empty."""
-    if not value.strip():
-        return None
-    number = number_in(value.strip())
-    if number is None:
-        raise BadRecord(f"a number in the column {field!r}", f"{value[:40]!r}")
-    return number
+def _label(value: str, field: FieldOfBatch) -> Any:
+    """Return the label in a column."""
+    if not value:
+        raise BadRecord(f"a label in the column {field.name!r}", "an empty field")
+    if _LIST.fullmatch(value):
+        rule = f"one label in the column {field.name!r}, as CSV has no lists"
+        raise BadRecord(rule, f"{value[:40]!r}")
+    return field.check(value, "column", is_typed=False)
+
+
+def _id(value: str, field: FieldOfBatch) -> str:
+    """Return the id in a column, unchanged."""
+    return value
+
+
+def _number(value: str, field: FieldOfBatch) -> Any:
+    """Return the number in a column. An empty field has none."""
+    number = None
+    if value.strip():
+        number = number_in(value.strip())
+        if number is None:
+            raise BadRecord(f"a number in the column {field.name!r}", f"{value[:40]!r}")
+    return field.check(number, "column")
+
+
+_READERS: dict[str, Callable[[str, FieldOfBatch], Any]] = {
+    "labels": _label,
+    "ids": _id,
+    "keys": _number,
+    "weights": _number,
+}
+"""The functions that read the value of a column, by the attribute of a batch."""
 
 
 # ---- writing -------------------------------------------------------------------------------------

@@ -143,7 +143,7 @@ def test_commands(tmp_path, monkeypatch):
     assert b"40 records, micro F1 " in done.stdout
     about = command("info", "model").stdout.decode()
     assert "classes  3, several a record: 'mon,ey', 'pets', 'sea\\tsalt'" in about
-    assert "(micro) on 40 records of validation" in about
+    assert "score    micro F1 " in about
     done = command(
         "predict", "model", "a.jsonl", "b.jsonl.gz", "-o", "whole.tsv", "--bad-records", "x"
     )

@@ -49,7 +49,7 @@ def test_info_tells_all(folder):
     assert said["trained"] == "2025-11-26T21:00:00Z on 90 records, weights of 135 in all"
     assert said["options"] == "calibrate=True, snippets=[2, 4], weight_field='w'"
     accuracy = re.match(r"40 records of weight 60, accuracy (\S+)", done.stdout.decode())[1]
-    assert said["accuracy"] == f"{accuracy} on 40 records of validation"
+    assert said["score"] == f"accuracy {accuracy} on 40 records of validation"
     table = [line.split()[:3] for line in done.stderr.decode().splitlines()[1:3]]
     parts = [f"{C}: {score} (error {error})" for C, score, error in table]
     assert said["C"] == f"accuracy of {', '.join(parts)}"
@@ -69,15 +69,15 @@ def test_info_tells_what_there_is(folder):
             "--validation", "in.svm", "--C", 1, 2)  # fmt: skip
     said = told("model")
     assert said["trained"] == "2025-11-26T21:00:00Z on 70 records"
-    assert said["R2"].endswith(" on 70 records of validation")
+    assert said["score"].endswith(" on 70 records of validation")
     assert said["C"].startswith("R2 of 1: ")
     assert "options" not in said
     found = numbers("model")
     assert found["validation"]["records"] == 70
-    assert f"{found['validation']['r2']:.4f} on 70 records of validation" == said["R2"]
+    assert f"R2 {found['validation']['r2']:.4f} on 70 records of validation" == said["score"]
     assert found["trained"] == {"date": "2025-11-26T21:00:00Z", "records": 70}
     KernelClassifier(MAP).fit(*rows()).save("plain")
-    assert not {"trained", "options", "accuracy", "C"} & told("plain").keys()
+    assert not {"trained", "options", "score", "C"} & told("plain").keys()
 
 
 def test_info_tells_of_lists_of_labels(folder):
@@ -88,7 +88,7 @@ def test_info_tells_of_lists_of_labels(folder):
     assert done.returncode == 0, done.stderr
     said = told("model")
     assert said["trained"] == "2025-11-26T21:00:00Z on 20 records"
-    assert said["F1"] == "1.0000 (micro) on 20 records of validation"
+    assert said["score"] == "micro F1 1.0000 on 20 records of validation"
     assert numbers("model")["validation"] == {"records": 20, "micro_f1": 1}
 
 
