@@ -251,16 +251,18 @@ class NpyFormat(_CodesFormat):
             self._beside[_sources.WEIGHTS[0]].append(block.weights)
 
     def finish(self) -> None:
+        """Copy the labels from their temporary file to the file next to the codes, in a type that
+        holds all of them. If any row has a list, each label is preceded by its row."""
         _check_qids(self._beside[_sources.QIDS].n, self._n_rows)
-        beside = self._beside[_sources.LABELS]
-        beside.dtype = self._labels.dtype
-        blocks = self._labels.blocks()
-        if self._rows is not None:
-            beside.width = 2
-            pairs = zip(self._rows.blocks(), blocks, strict=True)
-            blocks = (np.column_stack([one.astype(beside.dtype) for one in pair]) for pair in pairs)
-        for labels in blocks:
-            beside.append(labels)
+        file = self._beside[_sources.LABELS]
+        file.dtype = self._labels.dtype
+        if self._rows is None:
+            for labels in self._labels.blocks():
+                file.append(labels)
+        else:
+            file.width = 2
+            for rows, labels in zip(self._rows.blocks(), self._labels.blocks(), strict=True):
+                file.append(np.column_stack([rows.astype(file.dtype), labels]))
         super().finish()
 
 
@@ -345,18 +347,22 @@ _NUMBERS = 2**17  # read from a temporary file at once
 
 class LabelSpool(Spool):
     """A temporary file of labels: float64, or int64 or uint64 if there are whole numbers that
-    float64 cannot hold. Earlier labels are converted when the first such number arrives."""
+    float64 cannot hold."""
 
-    _some = np.empty(0)
-    """The least and the largest label, and a fraction if there is one."""
+    _decisive = np.empty(0)
+    """Earlier labels, which decide the type as all of them do: the least and the largest label, and
+    a fraction if there is one."""
 
     def append(self, array: Array) -> None:
-        both = joined([self._some, array])
-        if both.dtype != self.dtype:
-            self._convert(both.dtype)
-        super().append(both[len(self._some) :])
-        if len(both):
-            self._some = np.array([both.min(), both.max(), *both[both % 1 != 0][:1]], both.dtype)
+        """Append labels. Earlier labels are converted if all labels together need another type."""
+        labels = joined([self._decisive, array])
+        if labels.dtype != self.dtype:
+            self._convert(labels.dtype)
+        super().append(labels[len(self._decisive) :])
+        if len(labels):
+            fractions = labels[labels % 1 != 0]
+            extremes = labels.min(), labels.max()
+            self._decisive = np.array([*extremes, *fractions[:1]], labels.dtype)
 
     def _convert(self, dtype: np.dtype[Any]) -> None:
         """Convert the labels in place: all types have 64 bits."""

@@ -86,9 +86,12 @@ def read_labelled(
     labels: KindOfLabels = "classes",
 ) -> LabelledRows:
     """Return the codes of the records of some inputs, and their labels: numbers, or strings for
-    texts. Codes of `snippets`, which are given by their lengths and a seed, follow. Rows of LIBSVM
-    files must have a label, unless any row has several or `labels` is "lists", in which case they
-    may have none. "numbers" are regression targets.
+    texts.
+
+    With "classes", each row of a LIBSVM file needs a label. If any row has several, or with
+    "lists", all rows have lists of labels, which may be empty. "numbers" are regression targets.
+    With `snippets`, given as their lengths and a seed, rows of snippets of the texts follow the
+    rows of all records.
 
     A single file of codes is memory-mapped; codes of other inputs are held in memory.
     """
@@ -112,21 +115,26 @@ def read_labelled(
         rows, known = rows.prepared(known, reading.n_jobs, stack)
         short = None if snippets is None else SnippetRows(*snippets, rows.encoder)
         try:
-            blocks, weights_of_inputs = _read_blocks(map, rows, known, short, reading, aside)
-        except SeveralLabels:
+            blocks, weights = _read_blocks(map, rows, known, short, reading, aside)
+        except SeveralLabels:  # in rows of LIBSVM files
             rows = replace(rows, multilabel=True)
-            blocks, weights_of_inputs = _read_blocks(map, rows, known, short, reading, aside)
+            blocks, weights = _read_blocks(map, rows, known, short, reading, aside)
         refuse_changes(known)
     if aside is not None:
         aside.finish()
-    if not any(len(block.codes) for block in blocks):
-        raise ValueError(f"{', '.join(str(one) for one in inputs)}: there are no records")
-    weights = _weights_of(known, weights_of_inputs)
-    found = joined_labels(inputs, [block.labels for block in blocks])
-    found = with_values(found, rows.named(values_of(found)))
-    codes = PackedCodes.concatenate([block.codes for block in blocks])
-    labelled = LabelledRows(codes, found, counted, weights)
+    labelled = _joined(inputs, rows, blocks)
+    labelled = labelled._replace(vectorizer=counted, weights=_weights_of(known, weights))
     return labelled if short is None else _with_snippets(labelled, short)
+
+
+def _joined(inputs: list[Any], rows: Source, blocks: list[LabelledRows]) -> LabelledRows:
+    """Return the codes and labels of all blocks. Labels that are numbers of strings become these
+    strings. Raise a ValueError if there are no records."""
+    if not any(len(block.codes) for block in blocks):
+        raise ValueError(f"{', '.join(map(str, inputs))}: there are no records")
+    labels = joined_labels(inputs, [block.labels for block in blocks])
+    labels = with_values(labels, rows.named(values_of(labels)))
+    return LabelledRows(PackedCodes.concatenate([block.codes for block in blocks]), labels)
 
 
 def _read_codes(

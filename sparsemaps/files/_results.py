@@ -48,6 +48,7 @@ class Place(NamedTuple):
     """Name endings of its files."""
     file: str
     """The name of its file, which is unique to the recipe; for an output, its path."""
+    is_output: bool
     receipt: str
     """The name of its receipt, without the ending of receipts."""
     undelivered: str
@@ -69,13 +70,13 @@ class Place(NamedTuple):
         if output is None:
             stem, dot, ending = name.partition(".")
             file = f"{stem}-{digest(recipe)[:_DIGITS]}{dot}{ending}"
-            return cls(recipe, endings, file, file, file)
+            return cls(recipe, endings, file, False, file, file)
         # The name is short, since the name of an output may have the largest allowed length. Its
         # ending determines the compression.
         ending = output.removeprefix(_text_input.without_compression(output))
         made_of = [name, recipe] if maker is None else [name, recipe, maker]
         hidden = f".sparsemaps-{digest(made_of)[:_DIGITS]}{ending}"
-        return cls(recipe, endings, output, name, hidden)
+        return cls(recipe, endings, output, True, name, hidden)
 
 
 class Result(NamedTuple):
@@ -113,34 +114,41 @@ class Results:
         self.path = self._files.place
         self._is_shared, self._is_own = is_shared, is_own
 
-    def find(self, place: Place, *, delivered: bool = True) -> Result | None:
-        """Return the result with an equal recipe, or None. Its files must have the recorded sizes.
-        An output can be found after or before its delivery, but not if another program or job has
-        written to it since."""
-        name, file = (
-            (place.receipt, place.file) if delivered else (place.undelivered, place.undelivered)
-        )
-        receipt = read_receipt(self._files.read(name + RECEIPT))
-        if not isinstance(receipt.get("files"), dict):
+    def find(self, place: Place) -> Result | None:
+        """Return the result with an equal recipe, or None. An output must have been delivered, and
+        not been written to since by another program or job."""
+        found = self._recorded(place, place.receipt, place.file)
+        if found is None:
             return None
-        as_read = json.loads(json.dumps(place.recipe))
-        if receipt.get("recipe") != as_read or receipt.get("value") is None:
-            return None
-        base = os.path.basename(file)
-        allowed = {base + ending for ending in ("", *BESIDE)}  # do not trust the receipt
-        if not receipt["files"].keys() <= allowed or (
-            "" in place.endings and base not in receipt["files"]
-        ):
-            return None
-        folder = file.removesuffix(base)
-        if any(self._files.size(folder + one) != n for one, n in receipt["files"].items()):
-            return None
-        if delivered and file != place.undelivered:  # an output
-            names = (name + RECEIPT, *(folder + one for one in receipt["files"]))
-            written, *times = map(self._files.time, names)
+        value, files = found
+        if place.is_output:
+            written, *times = map(self._files.time, [place.receipt + RECEIPT, *files])
             if any(None not in (time, written) and time > written for time in times):
                 return None
-        return Result(receipt["value"], self.path(file), is_new=False)
+        return Result(value, self.path(place.file), is_new=False)
+
+    def _find_undelivered(self, place: Place) -> Result | None:
+        """Return an output with an equal recipe that has not been delivered, or None."""
+        found = self._recorded(place, place.undelivered, place.undelivered)
+        return None if found is None else Result(found[0], self.path(place.file), is_new=True)
+
+    def _recorded(self, place: Place, receipt: str, file: str) -> tuple[Any, list[str]] | None:
+        """Return the value that a receipt records, and the names of the files: `file` and those
+        next to it. Return None if the recipe differs, or if a file has another size. The receipt
+        may have been modified by anyone, so it may name no other files."""
+        said = read_receipt(self._files.read(receipt + RECEIPT))
+        sizes, value = said.get("files"), said.get("value")
+        if said.get("recipe") != json.loads(json.dumps(place.recipe)) or value is None:
+            return None
+        base = os.path.basename(file)
+        folder, allowed = file.removesuffix(base), {base + ending for ending in ("", *BESIDE)}
+        if not isinstance(sizes, dict) or not sizes.keys() <= allowed:
+            return None
+        if "" in place.endings and base not in sizes:
+            return None
+        if any(self._files.size(folder + name) != n for name, n in sizes.items()):
+            return None
+        return value, [folder + name for name in sizes]
 
     def made(self, place: Place, make: Callable[[str], Any]) -> Result:
         """Return a result, making it if it is missing. An output must then be delivered.
@@ -148,18 +156,16 @@ class Results:
         ``make(path)`` writes files to `path` with the endings of the place, and returns the value,
         which must not be None.
         """
-        file, is_output = place.undelivered, place.undelivered != place.file
-        found = self.find(place)
-        if found is None and is_output:
-            found = self.find(place, delivered=False)
-            found = found and found._replace(path=self.path(place.file), is_new=True)
+        file, found = place.undelivered, self.find(place)
+        if found is None and place.is_output:
+            found = self._find_undelivered(place)
         if found is not None:
             return found
         # Another process may just have written the files, with the same content.
         stale = (RECEIPT,) if self._is_shared else (RECEIPT, "", *BESIDE)
         self._files.remove(file + ending for ending in stale)
         try:
-            output = place.file if is_output else None
+            output = place.file if place.is_output else None
             with self._files.making(file, place.endings, output) as path:
                 value = make(path)
                 assert value is not None
@@ -175,7 +181,7 @@ class Results:
         before that, the next run makes the output again. The process must hold the lock of the
         folder."""
         name, output = place.receipt, place.file
-        found = self.find(place, delivered=False)
+        found = self._find_undelivered(place)
         if self.find(place) is not None:  # another maker was faster
             if found is not None:
                 made = place.undelivered

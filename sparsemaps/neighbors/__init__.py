@@ -17,7 +17,6 @@ that rows have at least 64 bits.
 - ``_index`` has `KernelNeighbors`, the index. ``_index_rows`` holds its rows and band tables, and
   adds and removes rows. ``_index_search`` answers queries. ``_index_file`` reads and writes index
   files.
-  ``_index_file`` writes and reads its file.
 
 ``files`` calls these modules.
 
