@@ -52,7 +52,7 @@ def compare(options: argparse.Namespace) -> None:
     with opened_table(aside) as table:
         (X, y), *test = read(source, paths, options, table)
     if isinstance(source, NumberTable):
-        source = source._replace(has_numbers=not isinstance(y, list))
+        source = source._replace(dtype="str" if isinstance(y, list) else y.dtype.name)
     with progress(options.progress, budget):
         comparison = compare_by(
             budget, X, y, test=test[0] if test else None,
@@ -107,7 +107,7 @@ def read(
     if isinstance(source, NumberTable):
         of_numbers = bool(options.regression)
         made = [source.read(path, of_numbers=of_numbers) for path in paths]
-        return _as_arrays(paths, made, are_typed=False)
+        return _as_arrays(paths, made, are_typed=of_numbers)
     if source.label_field is None:
         advice = "; of tables, compare reads numbers from CSV"
         is_table = any(known and known.is_table for known in map(format_by_name, paths))

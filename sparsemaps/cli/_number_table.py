@@ -20,17 +20,18 @@ _ENDINGS = "", ".gz", ".bz2", ".xz"
 
 
 class NumberTable(NamedTuple):
-    """The column of labels, all columns, which each file must have in this order, and whether the
-    labels are numbers."""
+    """The column of labels, all columns, which each file must have in this order, the lines of the
+    first file's header, with those before it, and NumPy's type of the labels."""
 
     label: str
     columns: tuple[str, ...]
-    has_numbers: bool = True
+    n_lines: int = 1
+    dtype: str = "float64"
 
-    def read(self, path: str, *, of_numbers: bool) -> tuple[Array, list[str]]:
-        """Return the numbers and the labels of a file; `of_numbers` if labels must be numbers."""
+    def read(self, path: str, *, of_numbers: bool) -> tuple[Array, list[Any]]:
+        """Return the numbers and the labels of a file: strings, or numbers if `of_numbers`."""
         place, n = self.columns.index(self.label), len(self.columns)
-        values, labels = array("d"), list[str]()
+        values, labels = array("d"), list[Any]()
         with open_input(path) as text:
             records = csv.records_of(text)
             found = tuple(next(records).values)
@@ -43,8 +44,9 @@ class NumberTable(NamedTuple):
                     raise ValueError(
                         f"{line}: expected {n} fields, as the header has; got {len(record.values)}"
                     )
-                labels.append(label := record.values.pop(place))
-                if not label or (of_numbers and _number_in(label) is None):
+                label = record.values.pop(place)
+                labels.append(_number_in(label) if of_numbers else label)
+                if labels[-1] in ("", None):
                     kind, got = "number" if of_numbers else "label", repr(label[:40])
                     raise ValueError(
                         f"{line}: expected a {kind} in the column {self.label!r}; got {got}"
@@ -65,11 +67,12 @@ class NumberTable(NamedTuple):
 
     def program(self, path: str) -> list[str]:
         """Return lines of Python that read a file."""
-        place, kind = self.columns.index(self.label), "" if self.has_numbers else ", dtype=str"
+        place = self.columns.index(self.label)
+        kind = "" if self.dtype == "float64" else f", dtype={self.dtype!r}"
         return [
             "import functools, numpy",
-            f"read = functools.partial(numpy.loadtxt, {path!r}, delimiter=',', skiprows=1, "
-            "comments=None, quotechar='\"', encoding='utf-8')",
+            f"read = functools.partial(numpy.loadtxt, {path!r}, delimiter=',', "
+            f"skiprows={self.n_lines}, comments=None, quotechar='\"', encoding='utf-8')",
             f"X = read(usecols=[n for n in range({len(self.columns)}) if n != {place}], ndmin=2)",
             f"y = read(usecols={place}{kind})",
         ]
@@ -100,7 +103,7 @@ def number_table(source: object, paths: list[str]) -> NumberTable | None:
             f"{paths[0]}: --label-field must name the column of labels, one of {_shown(columns)}"
             f"{got}; for texts, name their column by --field"
         )
-    return NumberTable(label, columns)
+    return NumberTable(label, columns, header.n_before + len(header.raw.splitlines()))
 
 
 def _may_be_table(path: str) -> bool:

@@ -285,14 +285,16 @@ def test_labels_of_csv_are_numbers_if_all_are(folder, capsys):
 # ---- tables of numbers ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("ending", "names"), [("csv", (7.0, 8.0)), ("csv.gz", ("b, c", "#d"))])
+@pytest.mark.parametrize(
+    ("ending", "names"), [("csv", (2**60, 2**60 + 1)), ("csv.gz", ("b, c", "#d"))]
+)
 def test_a_csv_file_of_numbers(folder, capsys, ending, names):
     """compare and the program that it prints read the same rows and labels."""
     X, y = rows()
     X, y = X.toarray().tolist(), [names[int(label > min(y))] for label in y]
     lines = [[*row[:2], f'"{label}"', *row[2:]] for row, label in zip(X, y, strict=True)]
-    header = ['"n, 0"', "1", "class", *map(str, range(2, len(X[0])))]
-    text = "\ufeff" + "\r\n".join(",".join(map(str, line)) for line in [header, *lines])
+    header = ['"n,\n0"', "1", "class", *map(str, range(2, len(X[0])))]
+    text = "\ufeff\r\n" + "\r\n".join(",".join(map(str, line)) for line in [header, *lines])
     opened = gzip.open if ending.endswith(".gz") else open
     for name in (f"in.{ending}", f"test.{ending}"):
         with opened(name, "wt", encoding="utf-8", newline="") as file:
@@ -306,10 +308,19 @@ def test_a_csv_file_of_numbers(folder, capsys, ending, names):
     ((made, labels),) = _compare.read(source, words[:1], Namespace(regression=None))
     assert (made == np.array(X)).all()
     assert list(labels) == y
-    source, given = source._replace(has_numbers=names == (7, 8)), {}
+    source, given = source._replace(dtype="int64" if names[0] == 2**60 else "str"), {}
     exec("\n".join(source.program(f"in.{ending}")), given)
     assert (given["X"] == made).all()
     assert list(given["y"]) == y
+
+
+def test_targets_of_csv_files_of_numbers(folder):
+    """Targets are written as other numbers are; labels such as +1 are strings."""
+    Path("in.csv").write_text("a,y\n1,+1\n2, 2.\n3,.5\n")
+    source, given = _compare.source_to_compare(_options(label_field="y"), ["in.csv"]), {}
+    exec("\n".join(source.program("in.csv")), given)
+    ((_, targets),) = _compare.read(source, ["in.csv"], Namespace(regression=True))
+    assert targets.tolist() == given["y"].tolist() == [1, 2, 0.5]
 
 
 def _options(**given):
