@@ -47,6 +47,15 @@ def _tell_where_tests_hang(config):
     faulthandler.dump_traceback_later(600, repeat=True, file=errors)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_waits_for_the_disk():
+    """Leave outputs in the system's cache, since the machine does not crash in a test. The tests of
+    `os.fsync` put their own function in its place."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda file: None)
+        yield
+
+
 def pytest_collection_finish():
     """Exempt all tests and modules from garbage collection, which takes a twentieth of the time."""
     gc.collect()

@@ -241,8 +241,8 @@ def test_unchanged_codes(name, parameters, dtype, k):
 
 def far_from_0(rng, n_columns):
     """Yield rows whose sums with random signs cancel to the last digits, or to 0."""
-    shape = (300, n_columns)
-    for far in (1e4, 1e6, 1e8, 2.0**24, 3e30):
+    shape = (250, n_columns)
+    for far in (1e4, 1e6, 3e30):
         yield far * (1 + 2.0**-20 * rng.random(shape))
         yield far * (1 + 2.0**-12 * rng.random(shape))
         for n_far in {1, n_columns // 2}:  # the other columns have less
@@ -257,7 +257,7 @@ def far_from_0(rng, n_columns):
     yield rng.random(shape)
 
 
-@pytest.mark.parametrize("n_columns", [2, 8, 60, 300])
+@pytest.mark.parametrize("n_columns", [2, 8, 300])
 @pytest.mark.parametrize(("name", "parameters"), variants(UNCHANGED))
 def test_signs_of_float32_are_those_of_float64(name, parameters, n_columns):
     rng = np.random.default_rng(SEED + n_columns)
@@ -265,7 +265,7 @@ def test_signs_of_float32_are_those_of_float64(name, parameters, n_columns):
         X[1::4, :-1] *= -1 if parameters.get("kernel") != "acos_chi2" else 1
         X[0], X[50] = np.arange(n_columns), 1  # other rows beside them
         X = X.astype(np.float32)
-        fitted = make(name, n_hashes=1000, **parameters).fit(X)
+        fitted = make(name, n_hashes=1500, **parameters).fit(X)
         np.testing.assert_array_equal(fitted.encode(X), fitted.encode(X.astype(float)))
 
 
