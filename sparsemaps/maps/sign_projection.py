@@ -184,8 +184,8 @@ class SignProjection(SampledMap[Matrix]):
 
     The random vectors are a function of (seed, column, component) and are not stored. float32 rows
     have the bits of the same numbers in float64: sums are made in float32, and a row is computed
-    again in float64 if it has a value of 2^24 or more, or a sum that is about 0 to the precision of
-    float32.
+    again in float64 if it has a value of 2^24 or more, or a sum that is 0 to the precision of
+    float32. In float64, a sum that is 0 up to rounding may have either sign.
     Cost: O(entries * n_hashes).
 
     References
