@@ -130,7 +130,7 @@ def main(arguments: list[str] | None = None) -> None:
         return [of, f"{families:,}", *others]
 
     every = sum(FAMILIES)
-    columns = ["n-grams that count", f"copies of families, of {every:,}"]
+    columns = ["max_df, min_own", f"copies of families, of {every:,}"]
     columns += [name for name, _ in named if "family" not in name]
     if options.tools:
         rows = []
@@ -154,13 +154,14 @@ def main(arguments: list[str] | None = None) -> None:
         for max_df in options.max_df:
             for min_own in options.min_own:
                 own = OwnNgrams(vectorizer, str(path), max_df, min_own)
-                rows.append(line(f"max_df {max_df}, min_own {min_own}", removed_of(own, records)))
+                rows.append(line(f"{max_df}, {min_own}", removed_of(own, records)))
                 print(*rows[-1], sep=" | ", flush=True)
     report.write_table(
         options.results / f"own-ngrams-{options.analyzer.replace(':', '-')}-{options.edits}",
         "Removed records, by the n-grams that count", columns, rows,
-        f"{options.analyzer}, {N_HASHES} hashes, threshold {THRESHOLD}; copies have "
-        f"{options.edits} word{'s' if options.edits > 1 else ''} changed; pages of a frame of so "
+        f"{options.analyzer}, {N_HASHES} hashes, threshold {THRESHOLD}; all n-grams "
+        f"count, or own ones by `max_df, min_own`; copies have {options.edits} "
+        f"word{'s' if options.edits > 1 else ''} changed; pages of a frame of so "
         "many words and own words. `python -m experiments.own_ngrams --data DIRECTORY -o RESULTS "
         f"--edits {options.edits} --max-df {' '.join(map(str, options.max_df))} "
         f"--min-own {' '.join(map(str, options.min_own))}`.",

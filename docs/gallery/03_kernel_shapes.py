@@ -41,7 +41,8 @@ for ax, (title, x, rows, kernels) in zip(axes, panels):
         ax.plot(x, exact, color=f"C{color}", linewidth=1.2, label=name)
         ax.plot(x, estimate.ravel(), ".", color=f"C{color}", markersize=4)
     ax.set(xlabel=title, ylabel="kernel")
-    ax.legend()
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3, fontsize=10, frameon=False,
+              columnspacing=1, handlelength=1.2)  # fmt: skip
 plt.show()
 
 # %%

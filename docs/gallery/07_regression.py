@@ -47,9 +47,13 @@ for ax, (name, model) in zip(axes.flat, models.items()):
     ax.plot(grid, truth(grid), color="black", linewidth=0.8)
     ax.plot(grid, model.predict(grid), linewidth=1.5)
     ax.set_title(f"{name}\nerror {error:.3f}", fontsize=10)
+figure.supxlabel("x")
+figure.supylabel("y")
 plt.show()
 
 # %%
+# Gray points: the training rows. Black: the function they come from. Blue: the model.
+#
 # `RandomBinning` follows the jump within a few of its steps, while the smooth fits round it off and
 # oscillate around it. Elsewhere, the smooth fits are closer, so the three errors are almost equal,
 # and equal to those of the exact kernels. The error of boosted trees is half as large again.

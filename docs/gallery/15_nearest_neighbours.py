@@ -96,7 +96,8 @@ for ax, values, label in zip(
     ax.set(xlabel=label)
     ax.margins(x=0.15)
 left.invert_yaxis()
-left.set_xlim(0, 100)
+left.set(xlim=(0, 115), xticks=range(0, 101, 25))
+right.margins(x=0.25)
 plt.show()
 
 # %%
