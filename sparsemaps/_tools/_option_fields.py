@@ -161,6 +161,7 @@ def summary(option: OptionField, flags: Mapping[str, str | None]) -> str:
     sentence = sentence.replace("`", "").replace("%", "%%")
     if option.default is True:
         return f"do not {sentence[:1].lower()}{sentence[1:]}"
+    sentence = sentence.removeprefix("The ")
     text = sentence[:1].lower() + sentence[1:]
     if option.default is None or option.default is False:
         return text

@@ -155,7 +155,7 @@ def _fill_text(parser: HelpParser) -> None:
     shared.add_output(parser, "file to write; or directory, for one output for each input; or -")
     parser.add_argument(
         "--analyzer", choices=("word", "char", "char_wb", "byte"), default="word",
-        help="the unit of the n-grams (default: word)",
+        help="unit of the n-grams (default: word)",
     )  # fmt: skip
     parser.add_argument(
         "--ngram-range", nargs=2, type=integer, metavar=("LOW", "HIGH"),
