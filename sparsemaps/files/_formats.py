@@ -9,7 +9,7 @@ import os
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import IO, Any, ClassVar, NamedTuple
@@ -322,12 +322,19 @@ class Spool:
     """A temporary file of numbers."""
 
     def __init__(self, folder: str, dtype: npt.DTypeLike, stack: ExitStack) -> None:
-        self._file = stack.enter_context(tempfile.TemporaryFile(dir=folder))  # noqa: SIM115
+        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+        stack.callback(self._close)
         self.dtype, self.n = np.dtype(dtype), 0
 
     def append(self, array: Array) -> None:
         self._file.write(np.ascontiguousarray(array, self.dtype).data)
         self.n += len(array)
+
+    def _close(self) -> None:
+        """Close the file, without an error if the last numbers cannot be written: an earlier error,
+        which names an output, was about them."""
+        with suppress(OSError):
+            self._file.close()
 
     def array(self) -> Array:
         """Return the numbers, memory-mapped."""
