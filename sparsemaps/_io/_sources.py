@@ -5,9 +5,11 @@ import copy
 import functools
 import glob
 import os
+import re
 import shutil
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias, TypeGuard
 
@@ -273,6 +275,7 @@ def expand(inputs: Any) -> list[Any]:
         name = os.fspath(input)
         if _paths.is_folder(name):
             files = _inputs_in(name)
+            _warn_of_folders(name, files)
         elif glob.has_magic(name) and not _paths.exists(name):
             files = _paths.matching(name)
         else:
@@ -284,6 +287,18 @@ def expand(inputs: Any) -> list[Any]:
     if not paths:
         raise ValueError("there are no inputs")
     return paths
+
+
+def _warn_of_folders(folder: str, files: list[str]) -> None:
+    """Warn that the files of a directory's directories are not read, unless their names say that
+    they are hidden or written by a job. If the directory has no other files, raise a ValueError."""
+    names = sorted(_paths.folders_in(folder))
+    names = [name for name in names if not re.search(r"^[._]|\.stages$", name)]
+    if names:
+        advice = f"give {_paths.join(folder, '**/*')!r} to read the files of all directories"
+        if not files:
+            raise ValueError(f"{folder}: there are no files, only directories; {advice}")
+        warnings.warn(f"{folder}: the files in {names[0]} are not read; {advice}", stacklevel=4)
 
 
 def _inputs_in(folder: str) -> list[str]:

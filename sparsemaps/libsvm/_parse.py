@@ -101,6 +101,8 @@ def _hint(text: bytes, at: int, token: bytes) -> str | None:
         return f"{_EXPECTED} JSON; 'sparsemaps text' reads texts of JSON Lines"
     if b"|" in line.partition(b"#")[0]:
         return f"{_EXPECTED} Vowpal Wabbit's format"
+    if not text[:at].strip() and len(line.split()) > 2 and b":" not in line and token.isalpha():
+        return f"{_EXPECTED} text; '--texts word:5 --text-format txt' reads lines of text"
     return None
 
 

@@ -98,6 +98,7 @@ def test_other_formats_are_named(tmp_path, named):
     (tmp_path / "rows.parquet").write_bytes(b"PAR1\x15\x04\x15\x10")
     (tmp_path / "rows.svm").write_text("label,first,second\n1,2,3\n")
     (tmp_path / "bars.svm").write_text("1|2|3\n")
+    (tmp_path / "lines.svm").write_text("\nThe quick fox\n")
     (tmp_path / "late.svm").write_text('1 1:1\n\n{"text": "a"}\n')
     of_texts = {
         "rows.jsonl": "this looks like JSON; 'sparsemaps text' reads texts of JSON Lines",
@@ -119,6 +120,8 @@ def test_other_formats_are_named(tmp_path, named):
         ("numbers.vw", "this looks like Vowpal Wabbit's format"),
         ("rows.svm", "this looks like CSV"),
         ("bars.svm", "this looks like CSV"),
+        ("lines.svm", "line 2, column 1: expected a label and index:value pairs, but this looks "
+         "like text; '--texts word:5 --text-format txt' reads lines of text"),
         ("late.svm", "line 3, column 1: expected a label and index:value pairs, but this looks "
          "like JSON"),
     ):  # fmt: skip

@@ -111,3 +111,28 @@ def test_hidden_names_match_patterns_that_begin_with_a_point(
             fs.pipe(f"/io/hidden/{name}.jsonl", b'{"text": "a"}\n')
     found = [one.partition(f"{folder[8:]}/")[2] for one in expand(f"{folder}/{pattern}")]
     assert sorted(found) == expected
+
+
+@pytest.mark.parametrize("is_here", [False, True])
+def test_directories_in_a_directory_are_named(tmp_path, fs, is_here):
+    """Their files are not read, which would pass unnoticed."""
+    folder = str(tmp_path) if is_here else "memory://io/directories"
+
+    def write(name):
+        if is_here:
+            (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
+            (tmp_path / name).write_bytes(b"")
+        else:
+            fs.pipe(f"/io/directories/{name}", b"")
+
+    for name in (".hidden/a", "_delta_log/a", "out.stages/a", "b/c/a"):
+        write(f"in/{name}")
+    with pytest.raises(ValueError, match=r"no files, only directories; give '.*in/\*\*/\*' to"):
+        expand(f"{folder}/in")
+    write("in/a")
+    with pytest.warns(UserWarning, match=r"the files in b are not read; give '.*in/\*\*/\*' to"):
+        assert len(expand(f"{folder}/in")) == 1
+    assert any(path.endswith("in/b/c/a") for path in expand(f"{folder}/in/**/*"))
+    for name in ("a", "_delta_log/a", "out.stages/a"):
+        write(f"other/{name}")
+    assert len(expand(f"{folder}/other")) == 1
