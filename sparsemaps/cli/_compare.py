@@ -27,6 +27,7 @@ from sparsemaps.comparison._programs import given_parameters
 from sparsemaps.files._bad_records import TABLE, BadTable, opened_table
 from sparsemaps.files._finite_labels import ALL_FINITE, not_finite
 from sparsemaps.files._job_options import Aside, Texts
+from sparsemaps.files._kinds_of_inputs import texts_in
 from sparsemaps.files._record_weights import files_of_weights
 from sparsemaps.files._rows import read_rows
 from sparsemaps.files._text_rows import TextRows
@@ -47,7 +48,7 @@ def compare(options: argparse.Namespace) -> None:
     written = [(options.plot, "the picture of --plot"), (aside, TABLE)]
     _output_files.refuse_clashes(paths, [one for one in written if one[0] is not None])
     source = source_to_compare(options, paths)
-    if aside is not None and not isinstance(source, Texts):
+    if aside is not None and texts_in(source) is None:
         raise ValueError("--bad-records is for texts; give --texts")
     with opened_table(aside) as table:
         (X, y), *test = read(source, paths, options, table)
@@ -80,9 +81,11 @@ Source = Texts | NumberTable | None
 def source_to_compare(options: argparse.Namespace, paths: list[str]) -> Source:
     """Return the kind of the inputs. A CSV file holds numbers unless its columns or the options say
     that it holds texts."""
-    source = source_to_learn(options, paths)
-    table = number_table(source, paths) if options.texts is None else None
-    return table or (source if isinstance(source, Texts) else None)
+    texts = texts_in(source_to_learn(options, paths))
+    if texts is None:
+        return None
+    table = number_table(texts, paths) if options.texts is None else None
+    return table or texts
 
 
 def figures_of(comparison: Comparison) -> dict[str, Any]:
@@ -235,11 +238,12 @@ def _fields(source: Texts, options: argparse.Namespace) -> dict[str, Any]:
 
 def vectorizer_of(source: Source) -> Any:
     """Return the specification of the n-grams of texts; None for rows."""
-    if not isinstance(source, Texts):
+    texts = texts_in(source)
+    if texts is None:
         return None
-    if source.token_pattern is None and source.normalize is None:
-        return source.analyzer
-    return Texts(source.analyzer, token_pattern=source.token_pattern, normalize=source.normalize)
+    if texts.token_pattern is None and texts.normalize is None:
+        return texts.analyzer
+    return Texts(texts.analyzer, token_pattern=texts.token_pattern, normalize=texts.normalize)
 
 
 @contextlib.contextmanager

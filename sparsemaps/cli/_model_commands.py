@@ -31,6 +31,7 @@ from sparsemaps.files._job_options import (
     Texts,
     Training,
 )
+from sparsemaps.files._kinds_of_inputs import texts_in
 from sparsemaps.files._label_lines import form_of
 from sparsemaps.files._outputs import OutputPlan, folders_of
 from sparsemaps.files._predict import Predicting
@@ -47,7 +48,7 @@ def train(options: argparse.Namespace) -> None:
     paths = expand(options.inputs)
     coded = [path for path in paths if holds_codes(path)]
     source = source_to_learn(options, [path for path in paths if path not in coded])
-    texts = source if isinstance(source, Texts) else None
+    texts = texts_in(source)
     if coded:
         refuse_other_options(options, coded[0])
     elif options.has_no_map and texts is None:

@@ -62,10 +62,7 @@ def _fill_pairs(name: str, parser: HelpParser) -> None:
     shared.add_output(parser, "file to write (.gz, .bz2, .xz, .zst), or - for standard output")
     but = () if name == CONTAINMENT_MAP else ("containment",)
     shared.add_values(parser, PairSearch, Aside, but=but)
-    _add_stages(parser)
-    shared.add_seed(parser, argparse.SUPPRESS)  # codes may have another one, unless it is given
-    shared.add_reading(parser)
-    shared.add_texts(parser, but=("label_field", *shared.OF_WEIGHTS), default=_TEXTS_BY_NAMES)
+    _add_running(parser, argparse.SUPPRESS)  # codes may have another seed, unless it is given
     parser.common = _COMMON_OF_PAIRS
 
 
@@ -89,10 +86,7 @@ def _fill_dedup(_: str, parser: HelpParser) -> None:
         "standard output",
     )
     shared.add_values(parser, Search, Removal, Tables)
-    shared.add_seed(parser)
-    _add_stages(parser)
-    shared.add_reading(parser)
-    shared.add_texts(parser, but=("label_field", *shared.OF_WEIGHTS), default=_TEXTS_BY_NAMES)
+    _add_running(parser)
     parser.common = _COMMON_OF_DEDUP
 
 
@@ -108,10 +102,14 @@ DEDUP = Command(
 )
 
 
-def _add_stages(parser: HelpParser) -> None:
+def _add_running(parser: HelpParser, seed: object = 0) -> None:
+    """Add the options that both commands have after their own: seed, stages, reading and texts."""
+    shared.add_seed(parser, seed)
     shared.add_tasks(
         parser,
         "stages, whose results are in OUTPUT.stages",
         "run stages with several tasks on a Dask cluster whose workers find the inputs and "
         "OUTPUT.stages under the same paths",
     )
+    shared.add_reading(parser)
+    shared.add_texts(parser, but=("label_field", *shared.OF_WEIGHTS), default=_TEXTS_BY_NAMES)

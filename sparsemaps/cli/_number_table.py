@@ -78,14 +78,14 @@ class NumberTable(NamedTuple):
         ]
 
 
-def number_table(source: object, paths: list[str]) -> NumberTable | None:
-    """Return how to read CSV files of numbers; None for other inputs.
+def number_table(source: Texts, paths: list[str]) -> NumberTable | None:
+    """Return how to read CSV files of numbers; None if the inputs are texts.
 
     The columns are numbers if none has the name of the field of texts, and no option for texts is
     given but the analyzer and the field of labels.
     """
     usual = Texts()
-    if not isinstance(source, Texts) or not all(map(_may_be_table, paths)):
+    if not all(map(_may_be_table, paths)):
         return None
     if replace(source, analyzer=usual.analyzer, label_field=None) != usual:
         return None

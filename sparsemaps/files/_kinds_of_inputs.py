@@ -20,6 +20,11 @@ def as_source(source: GivenSource) -> Texts | Svmlight | None:
     raise ParameterError("source", repr(source), rule)
 
 
+def texts_in(source: object) -> Texts | None:
+    """Return the description of the inputs if they are texts; otherwise None."""
+    return source if isinstance(source, Texts) else None
+
+
 def by_names(source: GivenSource, paths: Iterable[Any]) -> Texts | Svmlight:
     """Return the kind of the inputs, determined by their names if `source` is None."""
     return as_source(source) or (Texts() if are_texts(paths) else Svmlight())

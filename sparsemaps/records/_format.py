@@ -55,7 +55,7 @@ class Format(ABC):
     title: ClassVar[str]
     """The name in error messages."""
     endings: ClassVar[tuple[str, ...]]
-    """File name endings in lower case. No ending belongs to two formats."""
+    """File name endings in lower case. One is a dot and `name`. No two formats share an ending."""
     unit: ClassVar[str] = "line"
     """The unit that errors count from 1."""
     has_fields: ClassVar[bool] = True
