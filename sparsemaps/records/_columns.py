@@ -389,14 +389,30 @@ def _values(column: Any) -> Iterable[Any]:
     """Return the values of a column. The values of lists are generated lazily, since a list may
     repeat a long string many times."""
     if not is_list(column.type):
-        values: list[Any] = column.to_pylist()
-        return values
+        return _values_of_scalars(column)
     types = library("pyarrow", "reading Parquet").types
     if not types.is_dictionary(column.type.value_type):
-        return ((one.as_py() for one in some.values) if some.is_valid else None for some in column)
-    words = dict(enumerate(column.values.dictionary.to_pylist()))  # the dictionary has no None
+        return (map(_value_of, some.values) if some.is_valid else None for some in column)
+    words = dict(enumerate(_values_of_scalars(column.values.dictionary)))  # which has no None
     lists = (some.values.indices.to_pylist() if some.is_valid else None for some in column)
     return (None if some is None else map(words.get, some) for some in lists)
+
+
+def _values_of_scalars(column: Any) -> list[Any]:
+    try:
+        values: list[Any] = column.to_pylist()
+    except UnicodeDecodeError:
+        values = list(map(_value_of, column))
+    return values
+
+
+def _value_of(scalar: Any) -> Any:
+    """Return the value of an Arrow scalar: of a string that is not UTF-8 the bytes, for which the
+    checks of fields raise `BadRecord`."""
+    try:
+        return scalar.as_py()
+    except UnicodeDecodeError as error:
+        return error.object
 
 
 # ---- rows that are written back ------------------------------------------------------------------
