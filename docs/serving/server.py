@@ -35,7 +35,7 @@ class Served:
             if self.model is None:
                 raise
             if str(error) != self.said:
-                print(f"the model before stays: {error}", file=sys.stderr)
+                print(f"keeping the previous model: {error}", file=sys.stderr)
             self.said = str(error)
         return self.model
 

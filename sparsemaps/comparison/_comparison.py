@@ -214,7 +214,7 @@ class Comparison(Sequence[Measured]):
             score = self._shown(of_maps.score, of_maps.standard_error)
             yield f"The best map is {of_maps.label}, with {score}."
         if _is_plain(choice.family):
-            yield f"No map is needed: take {_PLAIN[choice.family.partition(' ')[0]]}."
+            yield f"No map is needed: use {_PLAIN[choice.family.partition(' ')[0]]}."
         for row in self.rows:
             if row.n_train is not None:
                 yield f"There was time to train {row.label} on {row.n_train:,} rows only."

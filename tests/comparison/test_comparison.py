@@ -198,11 +198,11 @@ def test_it_says_when_no_map_wins():
     said = str(table(row("boosted trees", 0.9, 64), far("minmax", 0.8, 32, size=1024)))
     assert "Best: boosted trees, 90.0 +- 1.0." in said
     assert "The best map is minmax, 1,024, with 80.0 +- 1.0." in said
-    assert "No map is needed: take boosted trees." in said
+    assert "No map is needed: use boosted trees." in said
     said = str(table(row("minmax", 0.9, 32), far("linear model", 0.8, 64)))
     assert "No map is needed" not in said
     said = str(table(row("minmax", 0.9, 640), row("linear model", 0.9, 64)))
-    assert "No map is needed: take the linear model." in said
+    assert "No map is needed: use the linear model." in said
     assert "The best map" not in said
 
 
