@@ -24,7 +24,7 @@ ALIGNED = 64
 _LARGEST_DESCRIPTION = 2**28
 
 
-def ending_of(description: Mapping[str, Any], mark: bytes) -> bytes:
+def end_of_file(description: Mapping[str, Any], mark: bytes) -> bytes:
     """Return the end of a file, starting with its description."""
     text = json.dumps(description, allow_nan=False).encode()
     return text + FOOTER.pack(len(text), mark)

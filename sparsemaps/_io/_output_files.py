@@ -185,7 +185,7 @@ def refuse_clashes(
     read: dict[Any, Any] = {}
     for path in inputs:
         standard = is_standard(path)
-        for identity in (_identity(sys.stdin if standard else path), _place(path)):
+        for identity in (_inode_of(sys.stdin if standard else path), _place(path)):
             if identity is not None:
                 read[identity] = "standard input" if standard else path
     written: dict[str, str] = {}
@@ -193,7 +193,7 @@ def refuse_clashes(
         standard = is_standard(path)
         name = "standard output" if standard else path
         place = _place(path)
-        for identity in (_identity(sys.stdout if standard else path), place):
+        for identity in (_inode_of(sys.stdout if standard else path), place):
             if identity is not None and identity in read:
                 role = "" if what == OUTPUT else f", {what},"
                 raise ValueError(
@@ -251,7 +251,7 @@ def _place(path: Destination) -> str | None:
     return os.path.normcase(os.path.realpath(path))
 
 
-def _identity(f: Any) -> tuple[int, int] | None:
+def _inode_of(f: Any) -> tuple[int, int] | None:
     """Return the device and inode of a regular file, or None."""
     try:
         status = os.stat(f) if isinstance(f, (str, os.PathLike)) else os.fstat(f.fileno())

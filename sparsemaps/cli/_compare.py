@@ -62,7 +62,7 @@ def compare(options: argparse.Namespace) -> None:
         )  # fmt: skip
     for line in str(comparison).splitlines():
         print_line(line)
-    for line in commands_of(comparison, options, source):
+    for line in lines_to_train(comparison, options, source):
         print_line(line)
     sys.stdout.flush()  # here, because main reports its errors
     if options.plot is not None:
@@ -279,7 +279,7 @@ def picture_of(comparisons: dict[str, Comparison], path: str) -> None:
 # ---- commands ------------------------------------------------------------------------------------
 
 
-def commands_of(
+def lines_to_train(
     comparison: Comparison, options: argparse.Namespace, source: Source
 ) -> Iterator[str]:  # fmt: skip
     """Yield the lines that train the choice, and the best model if it is not the choice."""

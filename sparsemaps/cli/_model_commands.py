@@ -20,7 +20,7 @@ from sparsemaps.cli._given import (
 )
 from sparsemaps.cli._last_line import say, say_if_empty, words_of
 from sparsemaps.codes import PackedCodes
-from sparsemaps.files._filter import Filtering, filter_for
+from sparsemaps.files._filter import Filtering, label_filter_for
 from sparsemaps.files._job import vectorizer_for
 from sparsemaps.files._job_options import (
     Aside,
@@ -35,7 +35,7 @@ from sparsemaps.files._kinds_of_inputs import texts_in
 from sparsemaps.files._label_lines import form_of
 from sparsemaps.files._outputs import OutputPlan, folders_of
 from sparsemaps.files._predict import Predicting
-from sparsemaps.files._record_labels import Model, label_of, name_of, score_of
+from sparsemaps.files._record_labels import Model, label_of, name_of, name_of_score
 from sparsemaps.linear import load_model
 from sparsemaps.records._table import holds_codes
 
@@ -85,7 +85,7 @@ def _say_trained(
         scores = {f"{one.C:g}": finite_or_none(one.score) for one in trained.scores}
         figures |= {"C": trained.model.C, "scores": scores}
         words += f", C of {trained.model.C:g}"
-        for line in _table_of(score_of(trained.model)[0], trained.scores):
+        for line in _table_of(name_of_score(trained.model)[0], trained.scores):
             print_line(line, error=True)
     if analyzer is not None:
         figures |= {"texts": analyzer}
@@ -128,7 +128,7 @@ def filter(options: argparse.Namespace) -> None:
         labels = [label_of(model.classes_, label) for label in labels]
     choice, bad = value_of(options, LabelChoice), value_of(options, Aside).aside
     paths = expand(options.inputs)
-    job = Filtering.of(model, paths, source, bad, filter=filter_for(model, labels, choice))
+    job = Filtering.of(model, paths, source, bad, filter=label_filter_for(model, labels, choice))
     answer = _run_labels(options, OutputPlan.of(job, paths, options.output))
     if answer is not None:
         say_if_empty(options.inputs, answer.n_records)

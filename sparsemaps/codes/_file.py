@@ -60,7 +60,7 @@ def write(
             for piece in _array_files.pieces_of(array):
                 file.write(piece)
             end += -end % _described_files.ALIGNED + array.nbytes
-        file.write(_described_files.ending_of(description, MARK))
+        file.write(_described_files.end_of_file(description, MARK))
 
 
 def read(path: str, mmap_mode: Literal["r", "c"] | None) -> Contents:

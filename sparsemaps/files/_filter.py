@@ -111,7 +111,7 @@ def filter_files(
     b'0 2:1 # kept\n'
     """
     choice, run_, aside = LabelChoice.of(options), Run.of(options), Aside.of(options).aside
-    paths, keep = expand(inputs), filter_for(model, label, choice)
+    paths, keep = expand(inputs), label_filter_for(model, label, choice)
     job = Filtering.of(model, paths, source, aside, filter=keep)
     answer: FilteredFile = OutputPlan.of(job, paths, output).run(run_)
     return answer
@@ -303,7 +303,7 @@ class LabelFilter(NamedTuple):
         return [taken(some, cut.least, n) for some, n in zip(marks, cut.n_equal, strict=True)]
 
 
-def filter_for(model: Model, labels: object, least: LabelChoice) -> LabelFilter:
+def label_filter_for(model: Model, labels: object, least: LabelChoice) -> LabelFilter:
     """Return the filter of `filter_files`, after checking the arguments."""
     if isinstance(model, KernelRegressor):
         raise ValueError("filter needs a classifier, but the model is for regression")

@@ -75,7 +75,7 @@ def name_of(label: object) -> str:
     return f"{label:.17g}" if isinstance(label, float) else str(label)
 
 
-def score_of(model: Model) -> tuple[str, str]:
+def name_of_score(model: Model) -> tuple[str, str]:
     """Return the name of the score that compares models like this one, in words and in JSON."""
     if isinstance(model, KernelRegressor):
         return "R2", "r2"

@@ -32,7 +32,7 @@ from sparsemaps.codes._packed import open_file
 from sparsemaps.files._job_options import Svmlight
 from sparsemaps.files._libsvm_rows import LibsvmRows
 from sparsemaps.files._recipes import read_receipt
-from sparsemaps.files._record_labels import Model, labels_beside, name_of, score_of, values_of
+from sparsemaps.files._record_labels import Model, labels_beside, name_of, name_of_score, values_of
 from sparsemaps.files._rows import read_rows
 from sparsemaps.linear import KernelClassifier, load_model
 from sparsemaps.linear._model_file import MARK
@@ -281,7 +281,7 @@ def _of_training(model: Model) -> Iterator[Fact]:
     if facts.options:
         given = ", ".join(f"{name}={value!r}" for name, value in facts.options.items())
         yield Fact("options", given[:_LONGEST_HEADER], facts.options)
-    score, key = score_of(model)
+    score, key = name_of_score(model)
     if facts.validation is not None:
         n_records, reached = facts.validation
         words = f"{score} {reached:.4f} on {n_records} records of validation"

@@ -97,7 +97,7 @@ def content_of(model: Any, *, with_facts: bool = True) -> Iterator[Any]:
     facts = vars(model).get("_facts")
     if facts is not None and with_facts:
         description["trained"] = facts._asdict()
-    ending = _described_files.ending_of(description, MARK)
+    ending = _described_files.end_of_file(description, MARK)
     yield _array_files.header_of("<f8", weights.shape)
     yield from _array_files.pieces_of(np.asarray(weights, "<f8"))
     idf = _idf_of(getattr(model, "vectorizer_", None))

@@ -170,7 +170,7 @@ def write(path: StrPath, table: Frequencies, about: Mapping[str, Any]) -> None:
     with _output_files.atomic_output(path) as file:
         file.write(_array_files.header_of("|u1", table.counts.shape))
         file.writelines(bytes_of(table))
-        file.write(_described_files.ending_of(description, MARK))
+        file.write(_described_files.end_of_file(description, MARK))
 
 
 def read(path: str) -> tuple[Frequencies, dict[str, Any]]:

@@ -12,7 +12,7 @@ from _scripts.programs import Program, posix
 from sparsemaps import ConsistentWeightedSampling, files
 from sparsemaps._io._sources import expand
 from sparsemaps.files import Texts
-from sparsemaps.files._filter import Filtering, filter_for
+from sparsemaps.files._filter import Filtering, label_filter_for
 from sparsemaps.files._job_options import LabelChoice, LineOptions, Run
 from sparsemaps.files._outputs import OutputPlan
 from sparsemaps.files._predict import Predicting
@@ -146,7 +146,7 @@ def test_on_dask(trained, folder, tmp_path, job):
         job = Predicting.of(model, paths, source, None, lines=LineOptions())
         expected = predict(model, folder, f"{tmp_path}/one/")
     else:
-        keep = filter_for(model, "money", LabelChoice())
+        keep = label_filter_for(model, "money", LabelChoice())
         job = Filtering.of(model, paths, None, None, filter=keep)
         expected = filter(model, folder, f"{tmp_path}/one/")
     plan = OutputPlan.of(job, paths, f"{tmp_path}/out/")

@@ -10,7 +10,7 @@ from _data.index_rows import THRESHOLD, A, X, has_tables, new_index, pairs_of
 from _scripts.limits import largest_file
 from _scripts.programs import posix
 
-from sparsemaps._io._described_files import FOOTER, ending_of
+from sparsemaps._io._described_files import FOOTER, end_of_file
 from sparsemaps.codes import PackedCodes, _file
 from sparsemaps.codes._packed import open_file
 from sparsemaps.neighbors import KernelNeighbors, _index_rows
@@ -259,7 +259,7 @@ def test_descriptions_of_arrays_that_are_wrong(path, change):
     n_text, _ = FOOTER.unpack(whole[-16:])
     about = json.loads(whole[-16 - n_text : -16])
     change(about)
-    path.write_bytes(whole[: -16 - n_text] + ending_of(about, _file.MARK))
+    path.write_bytes(whole[: -16 - n_text] + end_of_file(about, _file.MARK))
     with pytest.raises(ValueError, match="is damaged"):
         KernelNeighbors.load(path)
 
