@@ -77,8 +77,8 @@ class Texts(Values):
         "auto:5",
         'The unit and the size of the n-grams of raw texts: "auto:5", "word:5", "code:5", '
         '"char:3-5", "char_wb:3" or "byte:3". "auto" uses words, and single characters in scripts '
-        'without blanks between words. "code" uses runs of letters, digits and underscores, and '
-        'single other signs. Texts are converted to lower case, except for "byte".',
+        'without spaces between words. "code" uses runs of letters, digits and underscores, and '
+        'single other characters. Texts are converted to lower case, except for "byte".',
         flag="--texts",
         metavar="ANALYZER:N[-M]",
     )
@@ -108,13 +108,13 @@ class Texts(Values):
     token_pattern: str | None = String(none=True).default(
         None,
         "A regular expression for the words of n-grams. "
-        r"None is ``\S+``, runs of characters without blanks.",
+        r"None is ``\S+``, runs of characters without whitespace.",
         metavar="REGEX",
     )
     normalize: str | None = Choice("nfc", "nfkc", "plain", none=True).default(
         None,
         "Convert texts to this Unicode normal form first, as `sparsemaps.text.HashingVectorizer` "
-        'does; "plain" is NFKC, case folded, with punctuation and runs of blanks as one blank.',
+        'does; "plain" is NFKC, case folded, with punctuation and runs of whitespace as one space.',
     )
     min_length: int | None = Int(0, LARGEST_INT, none=True).default(
         None,
@@ -561,7 +561,7 @@ class Training(Values):
     snippets: Sequence[int] | None = Ints(1, LARGEST_INT32, MOST_SNIPPETS, none=True).default(
         None,
         "For raw texts: also train on short parts of each text, one for each given length, in "
-        "words, or in characters in scripts without blanks. This improves labels of short texts. "
+        "words, or in characters in scripts without spaces. This improves labels of short texts. "
         "A part has the label of its text, and depends on the seed and on the number of the "
         "record (`sparsemaps.text.snippets`). A text has no part longer than itself. Parts "
         "calibrate too, in the fold of their text.",

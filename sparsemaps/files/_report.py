@@ -352,7 +352,7 @@ _UNMARKED = "<i>[not marked, as too many words are repeated]</i>\n"
 _PIECE = 40
 """Length of the pieces of a removed text that are looked up in its witness."""
 
-# A token is a word, a single character in scripts without blanks between words, a run of blanks, or
+# A token is a word, a single character in scripts without spaces between words, a run of spaces, or
 # another character.
 _TOKEN = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"

@@ -39,8 +39,8 @@ def vectorizer_of(
 
     `spec` is the analyzer with the sizes of n-grams: "word:5", "auto:5", "code:5", "char:3-5",
     "char_wb:3", "byte:3". The tokens of "auto" are words, and single characters in scripts without
-    blanks between words. The tokens of "code" are runs of letters, digits and underscores, and
-    single other signs. Letters are lowered, except for "byte", whose columns are exact.
+    spaces between words. The tokens of "code" are runs of letters, digits and underscores, and
+    single other characters. Letters are lowered, except for "byte", whose columns are exact.
     `token_pattern` is a regular expression for words; None is ``\S+``. The other parameters are
     passed to the vectorizer.
     """

@@ -98,7 +98,7 @@ def normalize(text: str, form: str = "plain") -> str:
         "nfkc" is NFKC, which also replaces variants of characters (other widths, ligatures) by
         plain characters. "plain" is NFKC with case folded; it removes Unicode's default-ignorable
         characters (soft hyphens, joiners, direction marks, variation selectors), as NFKC_Casefold
-        does, and replaces each run of punctuation and spaces by one blank.
+        does, and replaces each run of punctuation and whitespace by one space.
 
     Returns
     -------

@@ -24,7 +24,7 @@ _MARKS = (
     "\u3099\u309a\ua9e5\uaa7b-\uaa7d\ufe00-\ufe0f\ufe20-\ufe2f\uff9e\uff9f\U000e0100-\U000e01ef"
 )
 """Characters that belong to the character before them: combining marks, including those of the
-scripts without blanks."""
+scripts without spaces."""
 
 _WORD = re.compile(rf"(?:{WORDS_AND_CHARACTERS})[{_MARKS}]*")
 _MARK = re.compile(f"[{_MARKS}]")
@@ -53,7 +53,7 @@ def snippets(
         Texts as for `HashingVectorizer`: str, or bytes that are UTF-8.
     lengths : sequence of int
         Lengths of the snippets in words, or in characters with their marks in scripts without
-        blanks between words (`WORDS_AND_CHARACTERS`). A length may occur several times.
+        spaces between words (`WORDS_AND_CHARACTERS`). A length may occur several times.
     random_state : int, RandomState, Generator or None, default=None
         An int gives the same snippets on each call.
     first : int, default=0
@@ -82,7 +82,7 @@ def snippets(
     -----
     The method draws a random character that comes before the end of the last word with enough words
     from there on. The snippet begins with the word that contains this character or follows it, so
-    longer words are more likely to begin a snippet. The snippet keeps the blanks between its words.
+    longer words are more likely to begin a snippet. The snippet keeps the spaces between its words.
     The time depends on the length of the snippet, not of the text.
 
     Examples
@@ -170,7 +170,7 @@ def _beginning_at(text: str, place: int) -> int:
 
 
 def _beginning_of_run(text: str, place: int) -> int:
-    """Return the beginning of the run of characters around `place` that are neither blanks nor
+    """Return the beginning of the run of characters around `place` that are neither whitespace nor
     single-character words."""
     for low in _windows(place, _WINDOW):
         ends = [match.end() for match in _NOT_OF_RUN.finditer(text, low, place)]

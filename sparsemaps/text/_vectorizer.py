@@ -24,13 +24,13 @@ from sparsemaps.text._normal_forms import ACCENTS, FORMS, normalize
 BLOCKS = "".join(f"{chr(first)}-{chr(last)}" for first, last in _text.WITHOUT_BLANKS)
 
 WORDS_AND_CHARACTERS = rf"[{BLOCKS}]|[^\s{BLOCKS}]+"
-"""Token pattern for texts in any language. A token is a single character in scripts without blanks
+"""Token pattern for texts in any language. A token is a single character in scripts without spaces
 between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese), and elsewhere a run of characters that
-are not spaces."""
+are not whitespace."""
 
 WORDS_AND_SIGNS = r"\w+|[^\w\s]"
 """Token pattern for source code. A token is a run of letters, digits and underscores, or a single
-other sign. Blanks around signs do not matter."""
+other character. Whitespace around them does not matter."""
 
 RUNS = {
     r"\b\w\w+\b": ("letters", 2),
@@ -86,7 +86,7 @@ class HashingVectorizer(_sklearn.HashingVectorizer, auto_wrap_output_keys=None):
         Least and greatest size of n-grams.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
         Whether n-grams consist of words, of characters, or of the characters of one word with the
-        blanks around it.
+        spaces around it.
     n_features : int, default=2**20
         Number of columns. `MinHash` and the other maps accept any number of columns, so the largest
         value, ``2**31 - 2``, costs nothing there and makes collisions rare.
@@ -115,7 +115,7 @@ class HashingVectorizer(_sklearn.HashingVectorizer, auto_wrap_output_keys=None):
     the parameters in more detail.
 
     Besides the output, it takes some megabytes of memory, and one text if texts are files. A text
-    of more than 2^21 characters is hashed piecewise if it is a str or an Arrow string, has blanks,
+    of more than 2^21 characters is hashed piecewise if it is a str or an Arrow string, has spaces,
     and its words are not matched by Python's ``re``. Otherwise hashing takes 5 to 15 times the
     memory of the text. Shorter Arrow strings are read in place. The output differs from
     scikit-learn's in one case: scikit-learn's float32 counts saturate at 2^24.
