@@ -9,8 +9,9 @@
   classes. It has the table of kernels.
 - ``_map_options``, ``_near_options`` and ``_model_options`` define the options of the subcommands,
   with help and examples. ``_shared_options`` defines options of several subcommands.
-- ``_map_commands``, ``_near_commands`` and ``_model_commands`` have one function per subcommand.
-  ``_given`` makes maps, inputs and tasks from the options, and ``_last_line`` prints the last line.
+- ``_map_commands``, ``_near_commands``, ``_train_command`` and ``_model_commands`` have one
+  function per subcommand. ``_given`` makes maps, inputs and tasks from the options, and
+  ``_last_line`` prints the last line.
 - ``_compare`` is the subcommand compare, with its options in ``_compare_options``, and
   ``_number_table`` reads its CSV files of numbers. ``_demo`` and ``_demo_data`` are the
   demonstration.

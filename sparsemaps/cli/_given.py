@@ -15,7 +15,6 @@ from sparsemaps.cli._options import MAPS, SAVED, Kind, flag, load
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files._job_options import Run, Svmlight, Texts
 from sparsemaps.files._kinds_of_inputs import are_texts
-from sparsemaps.files._outputs import OutputPlan
 from sparsemaps.files._plan import Plan
 from sparsemaps.records._table import cannot_be_rows
 
@@ -171,7 +170,7 @@ def run_plan(options: argparse.Namespace, plan: Plan) -> Any:
     return answer if task is None else None
 
 
-def run_outputs(options: argparse.Namespace, plan: OutputPlan) -> Any:
+def run_outputs(options: argparse.Namespace, plan: Plan) -> Any:
     """Do the same as `run_plan`, for a plan with one output or with one output per input."""
     if _is_on_dask(options) and not plan.can_be_shared:
         raise ValueError("--dask needs an output directory, whose name ends in a slash")

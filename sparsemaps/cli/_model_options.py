@@ -70,7 +70,7 @@ def _fill_train(_: str, parser: HelpParser) -> None:
 
 TRAIN = Command(
     "train",
-    "sparsemaps.cli._model_commands:train",
+    "sparsemaps.cli._train_command:train",
     partial(
         shared.add_maps_with_codes,
         examples=TRAIN_EXAMPLES,
