@@ -54,8 +54,8 @@ MAX_DF, MIN_OWN = 100, 12
 OWN_NGRAMS = f"sparsemaps --max-df {MAX_DF} --min-own {MIN_OWN}"
 
 COLUMNS = (
-    "texts of", "words", "tool", "removed", "near no remaining text, %", "near pairs left",
-    "CPU, s", "second run, s", "MB/s", "bytes a text", "peak MB", "same answer again",
+    "texts (near pairs)", "words", "tool", "removed", "near no remaining text, %",
+    "near pairs left", "CPU, s", "second run, s", "MB/s", "bytes a text", "peak MB", "same answer again",
 )  # fmt: skip
 
 
@@ -440,7 +440,7 @@ def measure_case(tools: list[str], work: Work, near: dict[Words, Any]) -> Iterat
 def write(results: Path, rows: list[dict[str, Any]], command: str) -> None:
     lines = [
         [
-            f"{row['source']} ({row['n_near']:,} near pairs)", row["n"], row["tool"],
+            f"{row['source']} ({row['n_near']:,})", row["n"], row["tool"],
             f"{row['n_removed']:,}", f"{100 * row['alone'] / max(row['n_removed'], 1):.1f}",
             f"{row['left']:,}",
             f"{row['seconds']:.2f}", f"{max(row['second'], 0):.2f}",
