@@ -55,7 +55,8 @@ OWN_NGRAMS = f"sparsemaps --max-df {MAX_DF} --min-own {MIN_OWN}"
 
 COLUMNS = (
     "texts (near pairs)", "words", "tool", "removed", "near no remaining text, %",
-    "near pairs left", "CPU, s", "second run, s", "MB/s", "bytes a text", "peak MB", "same answer again",
+    "near pairs left", "CPU, s", "second run, s", "MB/s", "bytes a text", "peak MB",
+    "same answer again",
 )  # fmt: skip
 
 
