@@ -228,7 +228,7 @@ INFO = Command(
     "info",
     "sparsemaps.cli._map_commands:info",
     _fill_info,
-    help="print how many rows, columns, entries and labels a file has, and which map made it",
+    help="print what a file holds: rows, columns and labels, or a model, and its map",
     description="Print how many rows, columns and entries a file has, and its values and labels. "
     "For files that\nsparsemaps has written, also print the map with its parameters, the seed, the "
     "scheme of random\nnumbers, the width of the rows, and the analyzer of texts. For models, also "

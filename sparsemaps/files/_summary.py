@@ -237,7 +237,10 @@ def _of_model(path: str) -> Iterator[Fact]:
     yield Fact("model", _call(made), made)
     if isinstance(model, KernelClassifier):
         labels = model.classes_.tolist()
-        shown = ", ".join(map(repr, labels[:_SHOWN_CLASSES]))
+        shown = ", ".join(
+            repr(label) if isinstance(label, str) else name_of(label)
+            for label in labels[:_SHOWN_CLASSES]
+        )
         more = ", ..." if len(labels) > _SHOWN_CLASSES else ""
         several = ", several a record" if model.multilabel_ else ""
         value = {"labels": labels, "several": model.multilabel_}

@@ -138,7 +138,7 @@ def test_models_of_numbers_and_of_many_classes(tmp_path):
     assert "epsilon=0.25" in said["model"]
     assert not {"classes", "probas"} & said.keys()
     assert_map(said, width="30")
-    rows, labels = np.tile(np.eye(30), (3, 1)), np.tile(np.arange(30), 3)
+    rows, labels = np.tile(np.eye(30), (3, 1)), np.tile(np.arange(30.0), 3)
     KernelClassifier(map).fit(rows, labels).save(tmp_path / "classes")
     said = told(tmp_path / "classes")
     assert said["classes"] == f"30: {', '.join(str(n) for n in range(20))}, ..."
