@@ -193,7 +193,8 @@ def test_bad_records_are_set_aside_by_the_command(folder, capsys, name):
         str(least),
     ]
     assert main(["compare", *words, "--bad-records", "bad.tsv", "--seconds", "0.1"]) == 0
-    assert ", 3 bad records\n" in capsys.readouterr().err
+    n_bad = 2 + sum(length < least for length in lengths)  # several texts may be the shortest
+    assert f", {n_bad} bad records\n" in capsys.readouterr().err
     options = Namespace(input="mixed.jsonl", zero_based=False, bad_records="bad.tsv")
     lines = command_of(row(estimator), options, source)
     if len(lines) == 1:
