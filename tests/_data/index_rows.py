@@ -19,7 +19,7 @@ def sets(n_rows, seed=0, n_members=30, width=10**6):
     for row in range(n_rows):
         members = rng.integers(0, width, n_members)
         if row and rng.random() < 0.5:
-            members = rows[rng.integers(row)].copy()
+            members = rows[rng.integers(max(0, row - 50), row)].copy()
             changed = rng.random(len(members)) < rng.choice([0, 0.03, 0.2])
             members[changed] = rng.integers(0, width, changed.sum())
         rows.append(members if rng.random() > 0.01 else members[:0])

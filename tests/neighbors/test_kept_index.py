@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from _data.chance import SEED
+from _data.code_pairs import sorted_pairs
 from _data.index_rows import (
     MAP,
     N_HASHES,
@@ -70,7 +71,9 @@ def test_insert_new_does_not_depend_on_the_calls(first, tmp_path):
     np.testing.assert_array_equal(answers[0], answers[2])
     if not first:
         expected = first_unlike(A[:2500], THRESHOLD)
-        assert (answers[0] | ~expected).all()  # what is missed is added too
+        i, j, _ = sorted_pairs(A[:2500], THRESHOLD)
+        is_near = np.isin(np.arange(2500), np.maximum(i, j)[answers[0][np.minimum(i, j)]])
+        assert (answers[0] | is_near).all()  # a row is left out only for an earlier one
         assert (answers[0] & ~expected).sum() < 0.05 * (~expected).sum()
 
 
