@@ -363,10 +363,16 @@ def test_own_ngrams_of_corpora(experiments, tmp_path, monkeypatch):
     header, *rows = table
     assert header == ["corpus (records)", "all", "20, 8"]
     found = {name.rpartition(" (")[0]: cells for name, *cells in rows}
-    assert found["manual pages"] == found["web pages"] == ["20 / 0"] * 2
+    for name in ("manual pages", "web pages"):  # a recall of 20 copies of .88
+        n_found, n_others = zip(*(map(int, cell.split(" / ")) for cell in found[name]), strict=True)
+        assert min(n_found) >= 15
+        assert max(n_found) <= 20
+        assert n_others == (0, 0)
     # Of the copies of the 60 files, a third has one word replaced; the others are below .8.
     assert all(15 <= int(cell.split(" / ")[0]) <= 25 for cell in found["files"])
-    assert found["frame of 1,000, 5 own"] == ["0 / 39", "0 / 0"]
+    by_all, by_own = found["frame of 1,000, 5 own"]
+    assert by_all == "0 / 39"
+    assert by_own in ("0 / 0", "0 / 1", "0 / 2")  # own words may be shared by chance
     assert found["family of 30, 1 replaced"] == ["29 / 0"] * 2
 
 

@@ -123,10 +123,10 @@ def extra():
         for shape in ("few columns", "wide"):
             for dtype in (np.float64, np.float32):
                 X = inputs()[shape].astype(dtype)
-                Z = make(name, **parameters).fit_transform(X)
+                Z = make(name, random_state=0, **parameters).fit_transform(X)
                 yield f"extra {number}: {name}, {shape}, {np.dtype(dtype)}", Z
     X = inputs()["few columns"]
-    signs = make("SignProjection", n_hashes=300, distribution="orthogonal").fit(X)
+    signs = make("SignProjection", random_state=0, n_hashes=300, distribution="orthogonal").fit(X)
     yield "SignProjection, orthogonal", signs.encode(X)
     for nu in (0.2, 0.5, 2.5, 7.0, 300.0):
         yield f"matern_kernel, nu={nu}", kernels.matern_kernel(X, X[:7], gamma=0.05, nu=nu)

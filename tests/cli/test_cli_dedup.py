@@ -81,8 +81,7 @@ def test_one_delivery_after_the_other(folder):
         map, "in/b.jsonl.gz", "expected", source="word:3", against="a.out.stages/codes.npy"
     )
     assert (folder / "b.out").read_bytes() == (folder / "expected").read_bytes()
-    alone = deduplicate_files(map, "in/b.jsonl.gz", "alone", source="word:3")
-    assert expected.n_kept < alone.n_kept
+    assert expected.n_earlier
     again = command("dedup", "in/b.jsonl.gz", "-o", "b.out", *against, *options)
     assert again.stderr == done.stderr
     bad = command("dedup", "in/a.jsonl", "-o", "c.out", *against, "--texts", "word:2")
