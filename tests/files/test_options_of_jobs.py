@@ -95,7 +95,7 @@ def test_a_field_is_in_the_docstring(named):
 
 def test_a_field_is_an_option_of_the_command():
     shown = " ".join(toy_parser().format_help().split())
-    assert "--depth METRES the depth of a hole, 1 to 9 (default: 3)" in shown
+    assert "--depth METRES depth of a hole, 1 to 9 (default: 3)" in shown
     for words, depth in ((["--depth", "4"], 4), ([], 3)):
         assert value_of(toy_parser().parse_args(words), Hole) == Hole(depth=depth)
 
@@ -105,7 +105,7 @@ def test_a_field_is_in_the_documents():
     writer = script("write_man")
     page = "\n".join(writer.definitions(writer.options_of(toy_parser())))
     assert page.startswith(".TP\n\\fB\\-\\-depth\\fR \\fIMETRES\\fR\n")
-    assert page.endswith("\nthe depth of a hole, 1 to 9 (default: 3)")
+    assert page.endswith("\ndepth of a hole, 1 to 9 (default: 3)")
     row = "| `Hole` | `depth` | int | `3` | 1 to 9 | `--depth` | `dig_files` |"
     assert table([Hole], {"dig_files": (Hole,)}).splitlines()[-1] == row
 

