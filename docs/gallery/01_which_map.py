@@ -69,14 +69,14 @@ plain = {
 # %%
 # Plot the accuracy against the bytes per row.
 
-figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
+figure, ax = plt.subplots(figsize=(5.2, 4.6), layout="constrained")
 for name, points in curves.items():
     ax.semilogx(*zip(*points), "o-", markersize=4, label=name)
 for name, (score, style) in plain.items():
     ax.axhline(score, color="black", linewidth=1, linestyle=style, label=name)
     print(f"{name}: {score:.1f} %")
 ax.set(xlabel="bytes per row", ylabel="test accuracy, %", title="handwritten digits")
-figure.legend(loc="outside lower center", ncols=3, fontsize=10)
+figure.legend(loc="outside lower center", ncols=2, fontsize=10)
 plt.show()
 
 # %%

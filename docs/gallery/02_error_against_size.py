@@ -44,7 +44,7 @@ for make in (RandomFourier(), SignProjection(), ConsistentWeightedSampling(t_bit
 
 # %%
 
-figure, axes = plt.subplots(2, 4, figsize=(8, 4), sharex=True, sharey=True, layout="constrained")
+figure, axes = plt.subplots(4, 2, figsize=(5.2, 7), sharex=True, sharey=True, layout="constrained")
 for ax, (name, make) in zip(axes.flat, maps.items()):
     errors = [kernel_error(make(k), X, n_pairs=2000, n_seeds=12, random_state=0) for k in sizes]
     ax.loglog(sizes, [error.rmse for error in errors], "o", markersize=4)

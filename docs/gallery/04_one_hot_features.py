@@ -19,20 +19,18 @@ Z = cws.fit_transform(X[rows])
 print(f"{Z.shape[1]} columns, {Z.nnz // Z.shape[0]} of them not zero in each row")
 
 # %%
-# Left: the features of 12 rows each of the digits 0, 1 and 4. Right: their inner products.
+# Top: the features of 12 rows each of the digits 0, 1 and 4. Bottom: their inner products.
 
-figure, (left, right) = plt.subplots(
-    1, 2, figsize=(8, 4), width_ratios=[2, 1], layout="constrained"
-)
-left.imshow(Z.toarray() > 0, aspect="auto", cmap="Blues", interpolation="nearest")
-left.set(xlabel="column: 24 samples, 16 columns each", ylabel="digit")
-left.set_xticks(np.arange(0, Z.shape[1] + 1, 64))
-image = right.imshow((Z @ Z.T).toarray(), cmap="Blues", vmin=0, vmax=1)
-right.set(title="samples that agree")
-for ax in (left, right):
+figure, (top, bottom) = plt.subplots(2, 1, figsize=(5.2, 7), layout="constrained")
+top.imshow(Z.toarray() > 0, aspect="auto", cmap="Blues", interpolation="nearest")
+top.set(xlabel="column: 24 samples, 16 columns each", ylabel="digit")
+top.set_xticks(np.arange(0, Z.shape[1] + 1, 64))
+image = bottom.imshow((Z @ Z.T).toarray(), cmap="Blues", vmin=0, vmax=1)
+bottom.set(title="samples that agree")
+for ax in (top, bottom):
     ax.set_yticks([6, 18, 30], ["0", "1", "4"])
-right.set_xticks([6, 18, 30], ["0", "1", "4"])
-figure.colorbar(image, ax=right)
+bottom.set_xticks([6, 18, 30], ["0", "1", "4"])
+figure.colorbar(image, ax=bottom)
 plt.show()
 
 # %%

@@ -46,7 +46,7 @@ curves = {name: [score(make(k), linear) for k in sizes] for name, make in maps.i
 
 # %%
 
-figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
+figure, ax = plt.subplots(figsize=(5.2, 4.6), layout="constrained")
 for name, values in curves.items():
     ax.semilogx(sizes, values, "o-", markersize=4, label=name)
 for name, (model, style) in plain.items():
@@ -56,7 +56,7 @@ for name, (model, style) in plain.items():
 ax.set(xlabel="components", ylabel="accuracy, % (3 folds)")
 ax.set_xticks(sizes, [str(size) for size in sizes])
 ax.minorticks_off()
-figure.legend(loc="outside lower center", ncols=3, fontsize=10)
+figure.legend(loc="outside lower center", ncols=2, fontsize=10)
 plt.show()
 
 # %%

@@ -39,7 +39,7 @@ grid = np.linspace(0, 6, 600)[:, None]
 
 # %%
 
-figure, axes = plt.subplots(3, 2, figsize=(8, 8), sharex=True, sharey=True, layout="constrained")
+figure, axes = plt.subplots(3, 2, figsize=(5.2, 7), sharex=True, sharey=True, layout="constrained")
 for ax, (name, model) in zip(axes.flat, models.items()):
     model.fit(x, y)
     error = np.sqrt(np.mean((model.predict(grid) - truth(grid)) ** 2))

@@ -41,7 +41,7 @@ with tempfile.TemporaryDirectory() as directory:
 
 # %%
 
-figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
+figure, ax = plt.subplots(figsize=(5.2, 4), layout="constrained")
 for name, values in curves.items():
     ax.plot(seen, values, "o-", markersize=3, label=name)
 at_once = {

@@ -72,7 +72,7 @@ for n in sizes:
 
 # %%
 
-figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
+figure, ax = plt.subplots(figsize=(5.2, 4), layout="constrained")
 for name, values in curves.items():
     ax.plot(sizes, values, "o-", markersize=4, label=name)
 ax.set(xlabel="training rows", ylabel="µs from a row to its label", ylim=(0, None))

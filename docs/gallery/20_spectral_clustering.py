@@ -97,13 +97,13 @@ for share in shares:
 
 # %%
 
-figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
+figure, ax = plt.subplots(figsize=(5.2, 4.6), layout="constrained")
 for name, (_, style) in ways.items():
     print(f"{name}: {np.round(curves[name], 2)}")
     ax.plot([100 * share for share in shares], curves[name], style, markersize=4, label=name)
 ax.set(xlabel="words replaced from version to version, %", ylabel="adjusted Rand index")
 ax.set_ylim(-0.05, 1.05)
-ax.legend(loc="center left", bbox_to_anchor=(0, 0.75))
+figure.legend(loc="outside lower center", fontsize=10)
 plt.show()
 
 # %%

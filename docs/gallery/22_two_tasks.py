@@ -66,25 +66,25 @@ answers = [microseconds(lambda model=model: model.predict(Z_test)) for model in 
 
 # %%
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(8, 4), layout="constrained")
+figure, (top, below) = plt.subplots(2, 1, figsize=(5.2, 7), layout="constrained")
 for offset, values, color, name in (
     (-0.3, on_pixels, "C7", "linear, on the pixels"), (-0.1, of_trees, "C3", "boosted trees"),
     (0.1, on_map, "C0", "linear, on the map"), (0.3, of_kernel, "C4", "exact Gaussian kernel"),
 ):  # fmt: skip
-    bars = left.bar(np.arange(2) + offset, values, 0.2, color=color, label=name)
-    left.bar_label(bars, fmt="%.1f")
-left.set(ylabel="test error, %")
-left.set_xticks(range(2), list(tasks))
-left.margins(y=0.75)
-left.legend(loc="upper left")
+    bars = top.bar(np.arange(2) + offset, values, 0.2, color=color, label=name)
+    top.bar_label(bars, fmt="%.1f")
+top.set(ylabel="test error, %")
+top.set_xticks(range(2), list(tasks))
+top.margins(y=0.75)
+top.legend(loc="upper left")
 names = ["a map for each task", "one map for both"]
-right.bar(names, [2 * mapping, mapping], color="C0", label="mapping")
+below.bar(names, [2 * mapping, mapping], color="C0", label="mapping")
 bottom = np.array([2 * mapping, mapping])
 for color, task, cost in zip(("C1", "C2"), tasks, answers):
-    right.bar(names, cost, bottom=bottom, color=color, label=task)
+    below.bar(names, cost, bottom=bottom, color=color, label=task)
     bottom += cost
-right.set(ylabel="µs per row, both answers")
-right.legend()
+below.set(ylabel="µs per row, both answers")
+below.legend()
 plt.show()
 
 # %%
