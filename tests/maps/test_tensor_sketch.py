@@ -349,14 +349,15 @@ def test_high_degree():
 
 
 def test_an_accurate_sketch():
-    """Of many components, the Gram matrix is the kernel's."""
+    """Of many components, the Gram matrix is the kernel's. By Chebyshev's inequality, at least half
+    of the errors are within root(2) standard deviations. Single ones may be far larger."""
     X = random_csr(30, 50, density=0.3)
     X.data /= 4
     Z = TensorSketch(degree=2, gamma=0.5, coef0=1, n_components=2**15, random_state=SEED)
     Z = Z.fit_transform(X)
     exact = polynomial_kernel(X, degree=2, gamma=0.5, coef0=1)
     bound = np.sqrt((2 + 9) / 2**15 * np.outer(exact.diagonal(), exact.diagonal()))
-    assert (abs(Z @ Z.T - exact) < 5 * bound).all()
+    assert np.median(abs(Z @ Z.T - exact) / bound) < np.sqrt(2)
 
 
 @pytest.mark.parametrize(
