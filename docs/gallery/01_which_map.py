@@ -69,7 +69,7 @@ plain = {
 # %%
 # Plot the accuracy against the bytes per row.
 
-figure, ax = plt.subplots(figsize=(5.2, 4.6), layout="constrained")
+figure, ax = plt.subplots(figsize=(5.2, 5), layout="constrained")
 for name, points in curves.items():
     ax.semilogx(*zip(*points), "o-", markersize=4, label=name)
 for name, (score, style) in plain.items():

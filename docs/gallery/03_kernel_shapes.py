@@ -32,7 +32,7 @@ panels = [
 
 # %%
 
-figure, axes = plt.subplots(2, 1, figsize=(5.2, 7), layout="constrained")
+figure, axes = plt.subplots(2, 1, figsize=(5.2, 6.5), layout="constrained")
 for ax, (title, x, rows, kernels) in zip(axes, panels):
     for color, (name, features, exact) in enumerate(kernels):
         Z = features.fit_transform(rows)

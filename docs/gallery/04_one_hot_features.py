@@ -19,18 +19,18 @@ Z = cws.fit_transform(X[rows])
 print(f"{Z.shape[1]} columns, {Z.nnz // Z.shape[0]} of them not zero in each row")
 
 # %%
-# Top: the features of 12 rows each of the digits 0, 1 and 4. Bottom: their inner products.
+# Above: the features of 12 rows each of the digits 0, 1 and 4. Below: their inner products.
 
-figure, (top, bottom) = plt.subplots(2, 1, figsize=(5.2, 7), layout="constrained")
-top.imshow(Z.toarray() > 0, aspect="auto", cmap="Blues", interpolation="nearest")
-top.set(xlabel="column: 24 samples, 16 columns each", ylabel="digit")
-top.set_xticks(np.arange(0, Z.shape[1] + 1, 64))
-image = bottom.imshow((Z @ Z.T).toarray(), cmap="Blues", vmin=0, vmax=1)
-bottom.set(title="samples that agree")
-for ax in (top, bottom):
+figure, (above, below) = plt.subplots(2, 1, figsize=(5.2, 6), layout="constrained")
+above.imshow(Z.toarray() > 0, aspect="auto", cmap="Blues", interpolation="nearest")
+above.set(xlabel="column: 24 samples, 16 columns each", ylabel="digit")
+above.set_xticks(np.arange(0, Z.shape[1] + 1, 64))
+image = below.imshow((Z @ Z.T).toarray(), cmap="Blues", vmin=0, vmax=1)
+below.set(title="samples that agree")
+for ax in (above, below):
     ax.set_yticks([6, 18, 30], ["0", "1", "4"])
-bottom.set_xticks([6, 18, 30], ["0", "1", "4"])
-figure.colorbar(image, ax=bottom)
+below.set_xticks([6, 18, 30], ["0", "1", "4"])
+figure.colorbar(image, ax=below)
 plt.show()
 
 # %%

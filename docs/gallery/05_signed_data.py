@@ -46,7 +46,7 @@ curves = {name: [score(make(k), linear) for k in sizes] for name, make in maps.i
 
 # %%
 
-figure, ax = plt.subplots(figsize=(5.2, 4.6), layout="constrained")
+figure, ax = plt.subplots(figsize=(5.2, 4.5), layout="constrained")
 for name, values in curves.items():
     ax.semilogx(sizes, values, "o-", markersize=4, label=name)
 for name, (model, style) in plain.items():

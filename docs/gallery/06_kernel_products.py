@@ -47,7 +47,7 @@ exact_kernels = {
 }
 
 # %%
-# Top: estimates of the product, compared with its exact values. Bottom: the test accuracy on the
+# Above: estimates of the product, compared with its exact values. Below: the test accuracy on the
 # features. Horizontal lines show SVMs with the exact kernels (dotted), a linear model on the
 # pixels, and boosted trees.
 
@@ -56,14 +56,14 @@ exact = min_max_kernel(rows) * acos_kernel(rows)
 Z = product(512).fit_transform(rows)
 upper = np.triu_indices(60, 1)
 
-figure, (top, bottom) = plt.subplots(2, 1, figsize=(5.2, 7), layout="constrained")
-top.plot(exact[upper], (Z @ Z.T).toarray()[upper], ".", markersize=2)
-top.plot([0, exact[upper].max()], [0, exact[upper].max()], color="black", linewidth=1)
-top.set(xlabel="exact min-max × acos", ylabel="estimate from 512 samples")
+figure, (above, below) = plt.subplots(2, 1, figsize=(5.2, 6.5), layout="constrained")
+above.plot(exact[upper], (Z @ Z.T).toarray()[upper], ".", markersize=2)
+above.plot([0, exact[upper].max()], [0, exact[upper].max()], color="black", linewidth=1)
+above.set(xlabel="exact min-max × acos", ylabel="estimate from 512 samples")
 for name, values in curves.items():
-    (line,) = bottom.semilogx(sizes, values, "o-", markersize=4, label=name)
+    (line,) = below.semilogx(sizes, values, "o-", markersize=4, label=name)
     score = 100 * SVC(kernel=exact_kernels[name], C=10).fit(X, y).score(X_test, y_test)
-    bottom.axhline(score, color=line.get_color(), linewidth=1, linestyle=":")
+    below.axhline(score, color=line.get_color(), linewidth=1, linestyle=":")
     print(
         f"{name}: {values[-1]:.1f} % with {sizes[-1]} samples, {score:.1f} % with the exact kernel"
     )
@@ -73,12 +73,12 @@ plain = {
 }
 for name, (model, style) in plain.items():
     score = 100 * model.fit(X, y).score(X_test, y_test)
-    bottom.axhline(score, color="black", linewidth=1, linestyle=style, label=name)
+    below.axhline(score, color="black", linewidth=1, linestyle=style, label=name)
     print(f"{name}: {score:.1f} %")
-bottom.set(xlabel="samples", ylabel="test accuracy, %")
-bottom.set_xticks(sizes, [str(size) for size in sizes])
-bottom.minorticks_off()
-bottom.legend(title="dotted: exact kernels", fontsize=10)
+below.set(xlabel="samples", ylabel="test accuracy, %")
+below.set_xticks(sizes, [str(size) for size in sizes])
+below.minorticks_off()
+below.legend(title="dotted: exact kernels", fontsize=10)
 plt.show()
 
 # %%

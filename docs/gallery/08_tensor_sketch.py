@@ -36,7 +36,7 @@ for size in sizes:
 
 # %%
 
-figure, axes = plt.subplots(2, 1, figsize=(5.2, 7), layout="constrained")
+figure, axes = plt.subplots(2, 1, figsize=(5.2, 6), layout="constrained")
 for name, points in found.items():
     for ax, values in zip(axes, zip(*points)):
         ax.loglog(sizes, values, "o-", markersize=4, label=name)

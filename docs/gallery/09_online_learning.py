@@ -41,7 +41,7 @@ with tempfile.TemporaryDirectory() as directory:
 
 # %%
 
-figure, ax = plt.subplots(figsize=(5.2, 4), layout="constrained")
+figure, ax = plt.subplots(figsize=(5.2, 5), layout="constrained")
 for name, values in curves.items():
     ax.plot(seen, values, "o-", markersize=3, label=name)
 at_once = {
@@ -53,7 +53,7 @@ for (name, model), style in zip(at_once.items(), ("--", "-.", ":"), strict=True)
     score = 100 * model.fit(normalize(X[:1200]), y[:1200]).score(normalize(X_test), y_test)
     ax.axhline(score, color="black", linewidth=1, linestyle=style, label=f"{name}, all at once")
 ax.set(xlabel="rows seen", ylabel="test accuracy, %", title="one pass over a stream")
-ax.legend(loc="lower right")
+figure.legend(loc="outside lower center", fontsize=10)
 plt.show()
 
 # %%

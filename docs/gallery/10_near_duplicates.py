@@ -42,13 +42,13 @@ exact = np.array([min_max_kernel(X[[i]], X[[j]])[0, 0] for i, j in zip(first, se
 all_pairs = min_max_kernel(X)[np.triu_indices(len(texts), 1)]
 print(f"{len(first)} pairs found; {np.sum(all_pairs >= 0.5)} have a similarity of 0.5 or more")
 
-figure, (top, bottom) = plt.subplots(2, 1, figsize=(5.2, 7), layout="constrained")
-top.plot(exact, estimate, ".", markersize=4)
-top.plot([0.4, 1], [0.4, 1], color="black", linewidth=1)
-top.axhline(0.5, color="gray", linestyle="--", linewidth=1)
-top.set(xlabel="exact Jaccard similarity", ylabel="estimate by 256 codes", title="pairs found")
-bottom.hist(all_pairs, bins=50, log=True)
-bottom.set(xlabel="exact Jaccard similarity", ylabel="pairs", title="all pairs of texts")
+figure, (above, below) = plt.subplots(2, 1, figsize=(5.2, 6), layout="constrained")
+above.plot(exact, estimate, ".", markersize=4)
+above.plot([0.4, 1], [0.4, 1], color="black", linewidth=1)
+above.axhline(0.5, color="gray", linestyle="--", linewidth=1)
+above.set(xlabel="exact Jaccard similarity", ylabel="estimate by 256 codes", title="pairs found")
+below.hist(all_pairs, bins=50, log=True)
+below.set(xlabel="exact Jaccard similarity", ylabel="pairs", title="all pairs of texts")
 plt.show()
 
 # %%

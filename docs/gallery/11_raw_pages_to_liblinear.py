@@ -123,7 +123,7 @@ plain = {
 }
 shutil.rmtree(directory)
 
-figure, ax = plt.subplots(figsize=(5.2, 4), layout="constrained")
+figure, ax = plt.subplots(figsize=(5.2, 3.8), layout="constrained")
 ax.semilogx(sizes, mapped, "o-", markersize=4, label="LIBLINEAR on min-max features")
 for name, (score, style) in plain.items():
     ax.axhline(100 * score, color="black", linestyle=style, linewidth=1, label=name)

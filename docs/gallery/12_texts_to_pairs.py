@@ -66,7 +66,7 @@ n = len(texts)
 linked = np.array([[row, original] for row, original in enumerate(copy_of) if original >= 0])
 group = clusters(linked[:, 1], linked[:, 0], n)
 thresholds = np.linspace(0.3, 0.9, 7)
-figure, (top, bottom) = plt.subplots(2, 1, figsize=(5.2, 7), layout="constrained")
+figure, (above, below) = plt.subplots(2, 1, figsize=(5.2, 7), layout="constrained")
 for size in (1, 2, 3, 5):
     i, j, similarity = pairs_of(size, thresholds[0])
     is_right = group[i] == group[j]
@@ -76,14 +76,14 @@ for size in (1, 2, 3, 5):
         same = clusters(i[kept], j[kept], n)
         precision.append(is_right[kept].mean() if kept.any() else 1.0)
         recall.append(np.mean(same[linked[:, 0]] == same[linked[:, 1]]))
-    top.plot(thresholds, precision, "o-", markersize=3, label=f"runs of {size}")
-    bottom.plot(thresholds, recall, "o-", markersize=3, label=f"runs of {size}")
+    above.plot(thresholds, precision, "o-", markersize=3, label=f"runs of {size}")
+    below.plot(thresholds, recall, "o-", markersize=3, label=f"runs of {size}")
     kept = similarity >= 0.5
     found = f"{kept.sum()} pairs of similarity 0.5 or more"
     print(f"runs of {size}: {found}, {is_right[kept].mean():.1%} right")
-top.set(xlabel="threshold", ylabel="share of pairs that are copies", title="precision")
-bottom.set(xlabel="threshold", ylabel="copies in the cluster of their original", title="recall")
-top.legend()
+above.set(xlabel="threshold", ylabel="share of pairs that are copies", title="precision")
+below.set(xlabel="threshold", ylabel="copies in the cluster of their original", title="recall")
+above.legend()
 path.unlink()
 path.parent.rmdir()
 plt.show()

@@ -76,7 +76,7 @@ linear = accuracy(tfidf)
 
 # %%
 
-figure, ax = plt.subplots(figsize=(5.2, 4), layout="constrained")
+figure, ax = plt.subplots(figsize=(5.2, 3.8), layout="constrained")
 ax.semilogx(sizes, sketches, "o-", color="C7", markersize=4, label="count sketch of tf-idf")
 ax.semilogx(sizes, sets, "o-", color="C0", markersize=4, label="MinHash of words")
 ax.semilogx([row_bytes], [linear], "*", color="black", markersize=10, label="tf-idf")

@@ -54,7 +54,7 @@ directory.cleanup()
 
 # %%
 
-figure, ax = plt.subplots(figsize=(5.2, 4), layout="constrained")
+figure, ax = plt.subplots(figsize=(5.2, 3.8), layout="constrained")
 ax.plot(thresholds, others_kept, "o-", color="C0", markersize=4, label="original texts")
 ax.plot(thresholds, copies_kept, "o-", color="C3", markersize=4, label="copies")
 ax.set(xlabel="threshold, Jaccard similarity", ylabel="kept, %", ylim=(0, 105))

@@ -85,19 +85,19 @@ found = {
 
 # %%
 
-figure, (top, bottom) = plt.subplots(2, 1, figsize=(5.2, 6), layout="constrained")
+figure, (above, below) = plt.subplots(2, 1, figsize=(5.2, 6), layout="constrained")
 names = list(found)
 colors = ["C7", "C7", "C0", "C0", "C0", "C1"]
 for ax, values, label in zip(
-    (top, bottom), zip(*found.values()), ("test accuracy, %", "µs per query, with mapping")
+    (above, below), zip(*found.values()), ("test accuracy, %", "µs per query, with mapping")
 ):
     ax.barh(names, values, color=colors)
     ax.bar_label(ax.containers[0], fmt="%.0f", padding=3)
     ax.set(xlabel=label)
-    ax.margins(x=0.15)
     ax.invert_yaxis()
-top.set(xlim=(0, 115), xticks=range(0, 101, 25))
-bottom.margins(x=0.25)
+    ax.tick_params(axis="y", labelsize=10)
+above.set(xlim=(0, 115), xticks=range(0, 101, 25))
+below.margins(x=0.25)
 plt.show()
 
 # %%

@@ -72,12 +72,12 @@ for n in sizes:
 
 # %%
 
-figure, ax = plt.subplots(figsize=(5.2, 4), layout="constrained")
+figure, ax = plt.subplots(figsize=(5.2, 3.8), layout="constrained")
 for name, values in curves.items():
     ax.plot(sizes, values, "o-", markersize=4, label=name)
 ax.set(xlabel="training rows", ylabel="µs from a row to its label", ylim=(0, None))
 ax.set_xticks(sizes)
-ax.legend()
+ax.legend(loc="upper left", fontsize=10)
 plt.show()
 
 # %%

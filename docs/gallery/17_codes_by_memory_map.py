@@ -56,7 +56,7 @@ directory.cleanup()
 
 # %%
 
-figure, ax = plt.subplots(figsize=(5.2, 4), layout="constrained")
+figure, ax = plt.subplots(figsize=(5.2, 3.8), layout="constrained")
 ax.loglog(sizes, read, "o-", color="C7", markersize=4, label="read into memory")
 ax.loglog(sizes, mapped, "o-", color="C0", markersize=4, label="memory map (default)")
 ax.set(xlabel="size of the file, MB", ylabel="ms until the first answer")

@@ -57,7 +57,7 @@ plain = {
 }
 
 sizes = [64, 128, 256, 512, 1024]
-figure, ax = plt.subplots(figsize=(5.2, 4.6), layout="constrained")
+figure, ax = plt.subplots(figsize=(5.2, 3.8), layout="constrained")
 for name, (model, style) in plain.items():
     error = np.sqrt(np.mean((model.fit(train, y).predict(test) - truth(test)) ** 2))
     ax.axhline(error, color="black", linestyle=style, linewidth=1, label=name)
@@ -74,7 +74,7 @@ ax.set(xlabel="features per row", ylabel="root mean square error")
 ax.set_xticks(sizes, [str(size) for size in sizes])
 ax.set_yticks([0.1, 0.2, 0.4, 0.8], ["0.1", "0.2", "0.4", "0.8"])
 ax.minorticks_off()
-figure.legend(loc="outside lower center", ncols=2, fontsize=10)
+figure.legend(loc="outside lower center", ncols=3, fontsize=10)
 plt.show()
 
 # %%

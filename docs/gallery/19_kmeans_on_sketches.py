@@ -54,7 +54,7 @@ print(f"columns {columns:.2f}, sketches {np.round(sketches, 2)}, products {produ
 
 # %%
 
-figure, ax = plt.subplots(figsize=(5.2, 4), layout="constrained")
+figure, ax = plt.subplots(figsize=(5.2, 3.8), layout="constrained")
 ax.semilogx(sizes, sketches, "o-", markersize=4, label="TensorSketch, degree 2")
 ax.axhline(products, color="C7", linestyle=":", label="all 20,100 products")
 ax.axhline(columns, color="black", linewidth=1, linestyle="--", label="the columns themselves")

@@ -97,7 +97,7 @@ for share in shares:
 
 # %%
 
-figure, ax = plt.subplots(figsize=(5.2, 4.6), layout="constrained")
+figure, ax = plt.subplots(figsize=(5.2, 5), layout="constrained")
 for name, (_, style) in ways.items():
     print(f"{name}: {np.round(curves[name], 2)}")
     ax.plot([100 * share for share in shares], curves[name], style, markersize=4, label=name)

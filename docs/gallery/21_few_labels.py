@@ -70,7 +70,7 @@ for column, size in enumerate(sizes):
 
 # %%
 
-figure, ax = plt.subplots(figsize=(5.2, 4), layout="constrained")
+figure, ax = plt.subplots(figsize=(5.2, 3.8), layout="constrained")
 labels = [10 * size for size in sizes]
 for name, (_, style) in ways.items():
     print(f"{name}: {np.round(curves[name], 1)}")

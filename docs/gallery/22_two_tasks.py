@@ -66,17 +66,17 @@ answers = [microseconds(lambda model=model: model.predict(Z_test)) for model in 
 
 # %%
 
-figure, (top, below) = plt.subplots(2, 1, figsize=(5.2, 7), layout="constrained")
+figure, (above, below) = plt.subplots(2, 1, figsize=(5.2, 6.5), layout="constrained")
 for offset, values, color, name in (
     (-0.3, on_pixels, "C7", "linear, on the pixels"), (-0.1, of_trees, "C3", "boosted trees"),
     (0.1, on_map, "C0", "linear, on the map"), (0.3, of_kernel, "C4", "exact Gaussian kernel"),
 ):  # fmt: skip
-    bars = top.bar(np.arange(2) + offset, values, 0.2, color=color, label=name)
-    top.bar_label(bars, fmt="%.1f")
-top.set(ylabel="test error, %")
-top.set_xticks(range(2), list(tasks))
-top.margins(y=0.75)
-top.legend(loc="upper left")
+    bars = above.bar(np.arange(2) + offset, values, 0.2, color=color, label=name)
+    above.bar_label(bars, fmt="%.1f")
+above.set(ylabel="test error, %")
+above.set_xticks(range(2), list(tasks))
+above.margins(y=0.75)
+above.legend(loc="upper left")
 names = ["a map for each task", "one map for both"]
 below.bar(names, [2 * mapping, mapping], color="C0", label="mapping")
 bottom = np.array([2 * mapping, mapping])
