@@ -179,7 +179,7 @@ class UrlFolder(Folder):
             yield path
 
     def names(self) -> Iterable[str]:
-        return _urls.names_in(self.path, "file")
+        return _urls.entries_of(self.path)[0]
 
     def read(self, name: str) -> bytes:
         try:

@@ -45,18 +45,13 @@ def is_folder(path: str) -> bool:
     return _urls.is_folder(path) if is_url(path) else os.path.isdir(path)
 
 
-def files_in(folder: str) -> list[str]:
-    """Return the names of the files in a folder."""
+def entries_of(folder: str) -> tuple[list[str], list[str]]:
+    """Return the names of the files in a folder, and those of its folders."""
     if is_url(folder):
-        return _urls.names_in(folder, "file")
-    return [entry.name for entry in os.scandir(folder) if entry.is_file()]
-
-
-def folders_in(folder: str) -> list[str]:
-    """Return the names of the folders in a folder."""
-    if is_url(folder):
-        return _urls.names_in(folder, "directory")
-    return [entry.name for entry in os.scandir(folder) if entry.is_dir()]
+        return _urls.entries_of(folder)
+    entries = list(os.scandir(folder))
+    files = [entry.name for entry in entries if entry.is_file()]
+    return files, [entry.name for entry in entries if entry.is_dir()]
 
 
 def matching(pattern: str) -> list[str]:

@@ -5,7 +5,6 @@ import copy
 import functools
 import glob
 import os
-import re
 import shutil
 import sys
 import tempfile
@@ -30,6 +29,9 @@ samples, comments of lines, checksums, keys that order the records, and unreadab
 
 WEIGHTS = ".weights.npy", ".weights.txt"
 """Suffixes of files of weights next to rows, as an array or as text."""
+
+STAGES = ".stages"
+"""Suffix of the folder of the results of stages next to an output."""
 
 SIMILARITY = ".similarity.npy"
 """Suffix of the file of similarities next to pairs of rows."""
@@ -275,7 +277,6 @@ def expand(inputs: Any) -> list[Any]:
         name = os.fspath(input)
         if _paths.is_folder(name):
             files = _inputs_in(name)
-            _warn_of_folders(name, files)
         elif glob.has_magic(name) and not _paths.exists(name):
             files = _paths.matching(name)
         else:
@@ -289,22 +290,10 @@ def expand(inputs: Any) -> list[Any]:
     return paths
 
 
-def _warn_of_folders(folder: str, files: list[str]) -> None:
-    """Warn that the files of a directory's directories are not read, unless their names say that
-    they are hidden or written by a job. If the directory has no other files, raise a ValueError."""
-    names = sorted(_paths.folders_in(folder))
-    names = [name for name in names if not re.search(r"^[._]|\.stages$", name)]
-    if names:
-        advice = f"give {_paths.join(folder, '**/*')!r} to read the files of all directories"
-        if not files:
-            raise ValueError(f"{folder}: there are no files, only directories; {advice}")
-        warnings.warn(f"{folder}: the files in {names[0]} are not read; {advice}", stacklevel=4)
-
-
 def _inputs_in(folder: str) -> list[str]:
     """Return the files in a directory, except hidden files and files that jobs write next to
-    outputs."""
-    names = set(_paths.files_in(folder))
+    outputs. Warn that the files of its directories are not read."""
+    names, folders = _paths.entries_of(folder)
     beside = (*BESIDE_ROWS, BAD)
 
     def is_input(name: str) -> bool:
@@ -313,4 +302,19 @@ def _inputs_in(folder: str) -> list[str]:
         is_beside = name.endswith(beside) or is_receipt or has_weights
         return not (name.startswith(".") or is_beside)
 
-    return [_paths.join(folder, name) for name in names if is_input(name)]
+    files = [_paths.join(folder, name) for name in names if is_input(name)]
+    _warn_of_folders(folder, folders, files)
+    return files
+
+
+def _warn_of_folders(folder: str, names: list[str], files: list[str]) -> None:
+    """Warn that the files of a directory's directories, which have these names, are not read,
+    unless the names say that they are hidden or written by a job. If the directory has no other
+    files, raise a ValueError."""
+    names = sorted(name for name in names if not name.startswith((".", "_")))
+    names = [name for name in names if not name.endswith(STAGES)]
+    if names:
+        advice = f"give {_paths.join(folder, '**/*')!r} to read the files of all directories"
+        if not files:
+            raise ValueError(f"{folder}: there are no files, only directories; {advice}")
+        warnings.warn(f"{folder}: the files in {names[0]} are not read; {advice}", stacklevel=5)

@@ -94,15 +94,18 @@ def is_folder(url: str) -> bool:
         return bool(fs.isdir(place))
 
 
-def names_in(folder: str, kind: str) -> list[str]:
-    """Return the names of the entries of a folder of kind "file" or "directory", or none if the
-    folder is missing."""
+def entries_of(folder: str) -> tuple[list[str], list[str]]:
+    """Return the names of the files in a folder, and those of its folders. A missing folder has
+    none."""
     with _errors_naming(folder):
         fs, place = system_of(folder)
         found = fs.ls(place, detail=True) if fs.exists(place) else []
-    paths = (str(one["name"]).rstrip("/") for one in found if one["type"] == kind)
-    names = (path.rpartition("/")[2] for path in paths)
-    return [name for name in names if name]
+    names: dict[str, list[str]] = {"file": [], "directory": []}
+    for one in found:
+        name = str(one["name"]).rstrip("/").rpartition("/")[2]
+        if name and one["type"] in names:
+            names[one["type"]].append(name)
+    return names["file"], names["directory"]
 
 
 def matching(pattern: str) -> list[str]:

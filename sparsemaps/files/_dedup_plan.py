@@ -16,7 +16,6 @@ from sparsemaps.files._job_options import Removal, Search, Svmlight, Tables, Tex
 from sparsemaps.files._kept_records import check_outputs
 from sparsemaps.files._outputs import outputs_of, written_files
 from sparsemaps.files._plan import Plan
-from sparsemaps.files._results import FOLDER_ENDING
 from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.maps.minhash import MinHash
 from sparsemaps.neighbors import _search
@@ -72,7 +71,7 @@ class DedupPlan(Plan):
         """Return a plan, after checking all options, names, and codes of earlier deliveries."""
         folder = None  # pipes and devices have none
         if _sources.is_directory(output) or _sources.is_regular(output):
-            folder = _paths.full_path(output) + FOLDER_ENDING
+            folder = _paths.full_path(output) + _sources.STAGES
         deliveries = [] if removal.against is None else removal.against
         if not isinstance(deliveries, (list, tuple)):
             deliveries = [deliveries]
@@ -111,8 +110,8 @@ def _earlier(path: StrPath, own: str | None) -> list[Delivery]:
     if _paths.exists(_paths.join(path, CODES)):
         return [_of_run(path)]
     if _paths.is_folder(path):
-        names = sorted(_paths.folders_in(path))
-        runs = [_paths.join(path, name) for name in names if name.endswith(FOLDER_ENDING)]
+        names = sorted(_paths.entries_of(path)[1])
+        runs = [_paths.join(path, name) for name in names if name.endswith(_sources.STAGES)]
         if runs:
             return [_of_run(run) for run in runs if _paths.full_path(run) != own]
     paths = _sources.expand(path)
@@ -121,7 +120,7 @@ def _earlier(path: StrPath, own: str | None) -> list[Delivery]:
             raise ValueError(
                 f"{named('against')} must be files of codes, or folders of stages, got {one}"
             )
-        stages = os.fspath(one) + FOLDER_ENDING
+        stages = os.fspath(one) + _sources.STAGES
         if _paths.is_folder(stages) and not holds_codes(one):
             raise ValueError(f"{one} is an output of records; their codes are in {stages}")
         if format_by_name(one) is not None:

@@ -16,7 +16,7 @@ from sparsemaps.files._frequency_stages import count, frequency_stages
 from sparsemaps.files._job_options import Run
 from sparsemaps.files._output_job import MadeOutput, OutputJob
 from sparsemaps.files._plan import Plan
-from sparsemaps.files._results import FOLDER_ENDING, NOWHERE, Results, counts, opened
+from sparsemaps.files._results import NOWHERE, Results, counts, opened
 from sparsemaps.files._row_source import Source
 from sparsemaps.files._tasks import Listing, Stage, Task, TaskRun
 from sparsemaps.records._table import holds_codes
@@ -52,7 +52,7 @@ class OutputPlan(Plan):
             written.append((job.bad_records, TABLE))
         folders = folders_of(output)
         if folders and _has_stages_before(job):
-            folders.append(_paths.full_path(folders[0]) + FOLDER_ENDING)
+            folders.append(_paths.full_path(folders[0]) + _sources.STAGES)
         _output_files.refuse_clashes(paths, written, folders)
         job.check([(name, own) for name, own, _ in outputs])
         names = [name for name, _, _ in outputs]
@@ -116,7 +116,7 @@ class OutputPlan(Plan):
         with writing(folder, shared=is_shared), ExitStack() as stack:
             results = Results(folder)
             if _has_stages_before(job):
-                results = stack.enter_context(opened(folder + FOLDER_ENDING, shared=is_shared))
+                results = stack.enter_context(opened(folder + _sources.STAGES, shared=is_shared))
             made = replace(self, n_jobs=how.n_jobs).make(results, how).get(job.name, [])
         if job.bad_records is not None and share is None:
             join_tables(job.bad_records, [output + _sources.BAD for output in self.outputs])

@@ -28,7 +28,7 @@ from sparsemaps.files._kinds_of_inputs import by_names
 from sparsemaps.files._libsvm_rows import LibsvmRows
 from sparsemaps.files._plan import Plan
 from sparsemaps.files._recipes import digest
-from sparsemaps.files._results import FOLDER_ENDING, Results, counts, opened
+from sparsemaps.files._results import Results, counts, opened
 from sparsemaps.files._row_names import names_of_rows, read_comments, write_table
 from sparsemaps.files._search_tasks import search_stages
 from sparsemaps.files._tasks import Stage, Task, TaskRun
@@ -177,7 +177,7 @@ class PairsPlan(Plan):
             )
         if search.containment and job.map is not None and not job.map.law.is_of_sets:
             raise ValueError(f"{setting('containment', True)} is for {named_class('MinHash')}")
-        folder = _paths.full_path(output) + FOLDER_ENDING if _sources.is_regular(output) else None
+        folder = _paths.full_path(output) + _sources.STAGES if _sources.is_regular(output) else None
         names = [(output, _output_files.OUTPUT)]
         if bad_records is not None:
             names.append((bad_records, TABLE))

@@ -12,13 +12,10 @@ from typing import Any, NamedTuple, Self
 from sparsemaps._io import _output_files, _text_input, _urls
 from sparsemaps._io._array_files import ArrayKind, read_array, save_array
 from sparsemaps._io._folders import Folder, UrlFolder, writing
-from sparsemaps._io._sources import BESIDE, RECEIPT
+from sparsemaps._io._sources import BESIDE, RECEIPT, STAGES
 from sparsemaps._io._steps import Steps
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._recipes import digest, read_receipt
-
-FOLDER_ENDING = ".stages"
-"""The ending that, after the name of the output, names the folder of results."""
 
 _DIGITS = 16
 """Number of digits of digests in names."""
@@ -270,7 +267,7 @@ def opened(folder: str | None, *, shared: bool = False) -> Iterator[Results]:
         with writing(folder):
             yield Results(folder, is_shared=shared, is_own=True)
         return
-    _output_files.make_folder_like(folder, folder.removesuffix(FOLDER_ENDING))
+    _output_files.make_folder_like(folder, folder.removesuffix(STAGES))
     try:
         with writing(folder, shared=shared):
             yield Results(folder, is_shared=shared, is_own=True)

@@ -275,7 +275,7 @@ def test_folders_of_a_folder(memory):
     with pytest.warns(UserWarning, match="the files in more are not read"):
         found = expand("memory://in/parts/")
     assert [path.rpartition("/")[2] for path in found] == ["a.jsonl", "b.jsonl"]
-    assert _urls.names_in("memory://in/parts/", "directory") == ["more"]
+    assert _urls.entries_of("memory://in/parts/")[1] == ["more"]
 
 
 def test_urls_of_this_machine(here, tmp_path):
