@@ -103,7 +103,7 @@ class Block(_Arrays):
         lengths = self.indptr[np.add(numbers, 1)] - starts
         indptr = np.zeros(len(numbers) + 1, np.int64)
         np.cumsum(lengths, out=indptr[1:])
-        entries = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], lengths)
+        entries = _blocks.entries_of(starts, lengths)
         chosen = Block.of(self.values[entries].astype(float), self.indices[entries], indptr)
         chosen.is_extreme = self.is_extreme
         return chosen

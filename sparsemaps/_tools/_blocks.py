@@ -73,6 +73,13 @@ def cut_by_size(sizes: npt.NDArray[np.int64], max_size: int) -> Iterator[tuple[i
         first, before = last, ends.item(last - 1)
 
 
+def entries_of(starts: Array, lengths: Array) -> Array:
+    """Return the numbers of the entries of some rows, which begin at `starts`, in order."""
+    entries: Array = np.repeat(starts - np.cumsum(lengths) + lengths, lengths)
+    entries += np.arange(len(entries))
+    return entries
+
+
 def sums_of_rows(entries: Array, ends: Array) -> Array:
     """Return the sum of the entries (or the number of true marks) of each row. `ends` has the end
     of each row's entries."""

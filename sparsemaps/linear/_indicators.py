@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps._input._row_values import of_rows
-from sparsemaps._tools import _sklearn
+from sparsemaps._tools import _blocks, _sklearn
 from sparsemaps._tools._typing import Array, Floats
 
 Kind = Literal["dense", "matrix", "array"]
@@ -43,9 +43,8 @@ class LabelLists:
         """Return the labels of some rows, given by numbers or by an array of bools."""
         rows = np.arange(len(self))[wanted]
         counts = self._counts()[rows]
-        ends = np.cumsum(counts)
-        places = np.repeat(self.ends[rows] - ends, counts) + np.arange(counts.sum())
-        return LabelLists(self.values[places], ends)
+        places = _blocks.entries_of(self.ends[rows] - counts, counts)
+        return LabelLists(self.values[places], np.cumsum(counts))
 
     def _counts(self) -> Array:
         return np.diff(self.ends, prepend=0)
