@@ -50,7 +50,7 @@ cdef extern from "c/maps/projection.h" nogil:
                           void *sums) noexcept nogil
         void (*settle)(const signs_t *signs, const csr_block *rows, Py_ssize_t row, uint64_t first,
                        void *sums, Py_ssize_t n) noexcept nogil
-        double (*largest)(const void *values, Py_ssize_t n) noexcept nogil
+        double (*largest)(const float *values, Py_ssize_t n) noexcept nogil
         uint64_t (*bits)(const void *projections, Py_ssize_t n) noexcept nogil
         void (*values)(const void *projections, Py_ssize_t n, double one, void *out) noexcept nogil
     const projection_loops *projection_at(int, size_t value_size)
@@ -159,7 +159,7 @@ cdef signs_t signs_of(const csr_block *rows, uint64_t zeros_key, int distributio
     if doubtful is not None and rows.value_size == sizeof(float) and rows.n_rows > 0:
         signs.doubtful = &doubtful[0]
         signs.largest = projection_at(level, sizeof(float)).largest(
-            values_from(rows, start), rows.indptr[rows.n_rows] - start)
+            <const float *>values_from(rows, start), rows.indptr[rows.n_rows] - start)
     return signs
 
 

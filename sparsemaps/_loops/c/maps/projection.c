@@ -177,12 +177,11 @@ NOT_INLINE static double rounding_of(const signs_t *signs, const csr_block *rows
     return largest < 0x1p24 * (double)unit ? 0 : rounding_by_norm(signs, (double)m, norm);
 }
 
-static double largest(const void *any_values, ptrdiff_t n)
+static double largest(const float *values, ptrdiff_t n)
 {
-    const uint32_t *bits = any_values; /* of sizes, which have the order of the sizes */
-    uint32_t most = 0;
+    uint32_t most = 0; /* bits of sizes have the order of the sizes */
     for (ptrdiff_t i = 0; i < n; i++) {
-        const uint32_t size = bits[i] & UINT32_C(0x7fffffff);
+        const uint32_t size = float_to_bits(fabsf(values[i]));
         most = size > most ? size : most;
     }
     return (double)bits_to_float(most);

@@ -70,8 +70,8 @@ typedef struct {
      * instead. */
     void (*settle)(const signs_t *signs, const csr_block *rows, ptrdiff_t row, uint64_t first,
                    void *sums, ptrdiff_t n);
-    /* Return the largest size of n values. */
-    double (*largest)(const void *values, ptrdiff_t n);
+    /* Return the largest size of n float32 values. */
+    double (*largest)(const float *values, ptrdiff_t n);
     /* Return the codes of n <= 64 projections as a bitmask: bit j is 1 if projection j is >= 0. */
     uint64_t (*bits)(const void *projections, ptrdiff_t n);
     /* Write the same codes as values, `one` or -`one`. */
