@@ -237,7 +237,7 @@ class Measurement:
         while self._settle_further(share, most) or self._measure_further(share, most):
             pass
 
-    def _settle_further(self, share: float, most: float = np.inf) -> bool:
+    def _settle_further(self, share: float, most: float) -> bool:
         """Measure a fold of one of two entries: the best, and the smallest that may become the
         choice.
 
