@@ -19,7 +19,7 @@ from _oracles.equal import arrays_of
 from _scripts.digests import digest, inputs, of_kernels, of_maps
 from _scripts.numpy_features import features
 
-from sparsemaps import kernels
+from sparsemaps import kernels, text
 from sparsemaps._tools import _seeding
 
 GOLDEN = Path(__file__).with_name("golden.json")
@@ -168,6 +168,34 @@ def test_golden_bits_without_choices_of_instruction_sets():
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     assert_golden(json.loads(run.stdout))
+
+
+def test_golden_snippets():
+    """On every platform, with every version of Python."""
+    texts = [
+        "the cat sat on the mat",
+        "吾輩は猫である。名前はまだ無い。",
+        "ภาษาไทยเป็นภาษา",
+        "to be",
+    ] * 2
+    found, index = text.snippets(texts, (2, 4), random_state=0)
+    assert found == [
+        "the mat",
+        "sat on the mat",
+        "無い",
+        "前はまだ",
+        "ภา",
+        "ป็นภา",
+        "to be",
+        "the mat",
+        "the cat sat on",
+        "輩は",
+        "輩は猫で",
+        "ภา",
+        "นภาษ",
+        "to be",
+    ]
+    assert index.tolist() == [0, 0, 1, 1, 2, 2, 3, 4, 4, 5, 5, 6, 6, 7]
 
 
 if __name__ == "__main__":

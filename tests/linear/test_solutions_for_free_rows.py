@@ -53,6 +53,7 @@ def test_few_passes_lead_to_the_optimum(loss, bits, largest_cost):
     Z = objectives.features(rows.codes, 0.5)
     both = zip(solved(rows, loss, True, largest_cost), solved(rows, loss, False), strict=True)
     for (C, group), (_, other) in both:
+        n_passes = np.array([0, 0])
         for m in range(N_FOLDS):
             y, costs, variables = rows.y(m), rows.costs(m), group._dual[:, m]
             found = group.solution(m), other.solution(m)
@@ -71,6 +72,9 @@ def test_few_passes_lead_to_the_optimum(loss, bits, largest_cost):
             assert abs(values[0] - values[1]) < violation * size + C * N * (4 * TOL) ** 2
             if max(CS) / 2 < C:
                 assert found[0].n_passes < found[1].n_passes / 2
+            n_passes += [one.n_passes for one in found]
+        if max(CS) / 2 < C:
+            assert n_passes[0] < n_passes[1] / 3
 
 
 @pytest.mark.parametrize("loss", LOSSES)
