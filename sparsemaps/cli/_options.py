@@ -236,8 +236,9 @@ OTHER_COMMANDS = {
     "classify": "predict", "explain": "predict", "label": "predict", "score": "predict",
     "fit": "train", "learn": "train", "deduplicate": "dedup", "duplicates": "dedup",
     "select": "filter", "summary": "info", "encode": "map", "transform": "map",
+    "completion": "--print-completion", "help": "--help", "version": "--version",
 }  # fmt: skip
-"""Commands by other names for the same purpose."""
+"""Commands, and options of the program, by other names for the same purpose."""
 
 
 PAIR_MAPS = tuple(name for name, kind in MAPS.items() if kind.has_codes)

@@ -59,15 +59,17 @@ class _Parser(HelpParser):
         if action.choices is None or value in action.choices:
             return
         names = _paths(action.choices)
-        other = (OTHER_COMMANDS | OTHER_NAMES).get(str(value).casefold())
-        meant = other if other in names else closest(str(value), names)
+        are_commands = isinstance(action.choices, Mapping)
+        other = (OTHER_COMMANDS | OTHER_NAMES).get(str(value).casefold(), "")
+        is_option = are_commands and other in self._option_string_actions
+        meant = other if is_option else names.get(other) or closest(str(value), names)
         about = argparse.ArgumentError(
             action,
             f"invalid choice: {value!r}{_question(meant)} (choose from "
             f"{', '.join(map(str, action.choices))})",
         )
-        is_command = meant is not None and isinstance(action.choices, Mapping)
-        self.error(str(about), f"{self.prog} {meant}" if is_command else None)
+        has_help = are_commands and meant is not None and not is_option
+        self.error(str(about), f"{self.prog} {meant}" if has_help else None)
 
 
 def commands_of(parser: argparse.ArgumentParser) -> Any:
@@ -86,10 +88,14 @@ def _paths(choices: Iterable[Any]) -> dict[str, str]:
     return paths
 
 
+_ALIKE = 0.65
+"""Least similarity of a suggested name, by difflib; "completion" and "projection" have 0.6."""
+
+
 def closest(name: str, names: dict[str, str]) -> str | None:
     """Return the value of the key that is spelled most like `name`; None if none is close."""
     plain = name.strip("-").casefold().replace("_", "-")
-    close = difflib.get_close_matches(plain, names, n=1)
+    close = difflib.get_close_matches(plain, names, n=1, cutoff=_ALIKE)
     return names[close[0]] if close else None
 
 

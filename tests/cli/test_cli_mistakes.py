@@ -1,11 +1,18 @@
 """What the command says of names that it does not know, and of files of other formats."""
 
+import contextlib
+import re
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from _scripts.commands import command
 
+import sparsemaps
+from sparsemaps._tools._option_fields import options_of
+from sparsemaps.cli import make_parser
 from sparsemaps.cli._options import KERNELS, MAPS, OTHER_COMMANDS, OTHER_NAMES
+from sparsemaps.files._job_options import VALUES
 
 COMMANDS = ["demo", "compare", "map", "text", "kernel", "pairs", "dedup", "train", "predict",
             "filter", "info"]  # fmt: skip
@@ -27,6 +34,9 @@ def said(*arguments):
         (["mpa"], "map", "map"),
         (["dmeo"], "demo", "demo"),
         (["minmax"], "map minmax", "map minmax"),
+        (["completion"], "--print-completion", ""),
+        (["help"], "--help", ""),
+        (["map", "help"], "--help", "map"),
         (["explain", "model", "in"], "predict", "predict"),
         (["classify"], "predict", "predict"),
         (["folded_rbf"], "kernel folded-rbf", "kernel folded-rbf"),
@@ -63,8 +73,36 @@ def test_every_name_with_a_letter_left_out():
 
 
 def test_other_names_are_of_commands():
-    assert {*OTHER_COMMANDS.values()} <= {*COMMANDS}
+    options = make_parser()._option_string_actions
+    assert {*OTHER_COMMANDS.values()} <= {*COMMANDS, *options}
     assert not {*OTHER_COMMANDS} & {*COMMANDS, *OTHER_NAMES}
+
+
+WORDS = {*COMMANDS, *MAPS, *KERNELS, *OTHER_COMMANDS, *OTHER_NAMES, *sparsemaps.__all__} | {
+    word for cls in VALUES for option in options_of(cls) for word in option.name.split("_")
+}
+
+
+@pytest.mark.parametrize("before", [[], ["map"], ["kernel"], ["pairs"]], ids=" ".join)
+def test_every_suggestion_is_accepted(before, capsys):
+    """Words of the command, whole and without their last letter, in a place where most of them are
+    wrong. A suggestion is accepted if it has a help page."""
+    parser = make_parser()
+    for word in sorted({made for name in WORDS for made in (name, name[:-1])} - {""}):
+        with contextlib.suppress(SystemExit):  # of correct words, only demo needs no others
+            parser.parse_args([*before, word])
+        meant = re.search(r"did you mean ([^?]+)\?", capsys.readouterr().err)
+        if meant is not None and meant[1] != "--print-completion":
+            help_word = [] if meant[1].startswith("--") else ["--help"]
+            with pytest.raises(SystemExit) as ended:
+                parser.parse_args([*before, *meant[1].split(), *help_word])
+            assert ended.value.code == 0, (word, meant[1])
+            capsys.readouterr()
+
+
+@pytest.mark.parametrize("word", ["completions", "cluster", "selection", "registration"])
+def test_a_distant_name_is_not_suggested(word):
+    assert "did you mean" not in said(word)
 
 
 @pytest.mark.parametrize(
