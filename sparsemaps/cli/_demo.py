@@ -7,7 +7,6 @@ texts. The first two parts work like ``sparsemaps compare``.
 import itertools
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -44,11 +43,10 @@ def compared(task: LearningTask, seconds: float) -> Comparison:
     """Return the comparison of a task within the given time."""
     budget = Budget(seconds)
     with progress(None, budget):
-        found = compare_by(
+        return compare_by(
             budget, task.X_train, task.y_train, test=(task.X_test, task.y_test), random_state=0,
             n_jobs=-1,
         )  # fmt: skip
-    return replace(found, neighbours_alike=False)  # which advises an option of `compare`
 
 
 def table(task: LearningTask, comparison: Comparison) -> Iterator[str]:

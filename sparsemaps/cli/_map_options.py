@@ -71,6 +71,7 @@ def _fill_demo(parser: HelpParser) -> None:
         help="also draw accuracy against bytes per row; needs matplotlib",
     )  # fmt: skip
     shared.add_json(parser)
+    parser.set_defaults(ordered=False)  # the tables advise this option of compare
 
 
 DEMO = Command(

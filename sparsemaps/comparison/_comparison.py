@@ -219,10 +219,10 @@ class Comparison(Sequence[Measured]):
             if row.n_train is not None:
                 yield f"There was time to train {row.label} on {row.n_train:,} rows only."
         if self.untried:
-            yield f"No time for {', '.join(self.untried)}: give more seconds."
+            yield f"No time for {', '.join(self.untried)}: compare for more seconds."
         if self.neighbours_alike:
             yield (
-                "Neighbouring rows are alike. If new rows come after these, give "
+                "Neighbouring rows are alike. If new rows come after these, compare with "
                 f"{setting('ordered', True)}."
             )
         for failed in self.failed:

@@ -1,5 +1,6 @@
 """The ``sparsemaps`` command: what it writes."""
 
+import dataclasses
 import functools
 import gzip
 import io
@@ -400,6 +401,14 @@ def test_demo(tmp_path, capsys, monkeypatch):
 
     pytest.importorskip("matplotlib")
     picture = tmp_path / "demo.svg"
+    compared = []
+
+    def compare_by(*arguments, **options):
+        found = sparsemaps.comparison.compare_by(*arguments, **options)
+        compared.append(dataclasses.replace(found, neighbours_alike=True))
+        return compared[-1]
+
+    monkeypatch.setattr(_demo, "compare_by", compare_by)
     sizes = _demo.DemoSizes(texts_each=45, n_hashes=16, seconds=0.1)
     monkeypatch.setattr(_demo, "run", functools.partial(_demo.run, sizes=sizes))
     assert main(["demo", "-o", str(tmp_path), "--plot", str(picture), "--json"]) == 0
@@ -413,6 +422,9 @@ def test_demo(tmp_path, capsys, monkeypatch):
         assert figures[task]["best"] in said
         assert figures[task]["models"] >= 1
     assert said.count("within one standard error") == 2
+    assert said.count("If new rows come after these, compare with --ordered.") == 2
+    for comparison in compared:  # the table and all advice of compare
+        assert f"\n\n{comparison}\n\n" in said.replace("--ordered", "ordered=True")
     assert said.count("similarity 0.") + said.count("similarity 1.") > 1
     assert said.count("What to see:") == 1
     assert "train -c 1" in said

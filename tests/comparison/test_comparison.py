@@ -217,13 +217,12 @@ def test_the_table():
     shown = ["*", "minmax,", "2,048", "0.500", "+-", "0.010", "0.250", "+-", "0.125", "1.00", "1.0"]
     assert lines[1].split() == [*shown, "64"]
     assert len(lines[1]) == len(lines[2]) == len(lines[0])
-    assert "No time for fourier: give more seconds." in lines
+    assert "No time for fourier: compare for more seconds." in lines
     assert "Some rows are not for signs: too long" in lines
-    assert "give ordered=True." not in str(found)
+    assert "Neighbouring" not in str(found)
     alike = table(row("minmax", 0.5, 64), neighbours_alike=True)
-    assert "Neighbouring rows are alike. If new rows come after these, give ordered=True." in str(
-        alike
-    )
+    said = "Neighbouring rows are alike. If new rows come after these, compare with ordered=True."
+    assert said in str(alike)
     assert (len(found), found[1].name, [one.name for one in found]) == (
         2, "binning", ["minmax", "binning"],
     )  # fmt: skip
