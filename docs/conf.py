@@ -81,7 +81,7 @@ sphinx_gallery_conf = {
     "doc_module": ("sparsemaps",),
     "download_all_examples": False,
     "show_memory": False,
-    "thumbnail_size": (480, 240),
+    "thumbnail_size": (480, 400),
     "capture_repr": (),
     "reset_modules": ("matplotlib", "letters.larger"),
     "write_computation_times": False,

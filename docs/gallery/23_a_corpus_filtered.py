@@ -102,7 +102,7 @@ def found(scores):
     return np.cumsum(np.array(is_wanted)[np.argsort(scores)[::-1]])
 
 
-figure, ax = plt.subplots(figsize=(6, 4), layout="constrained")
+figure, ax = plt.subplots(figsize=(5.2, 4), layout="constrained")
 numbers = np.arange(1, len(texts) + 1)
 curves = {"MinHash, 256 bytes per text": scores, "tf-idf of words": tf_idf.decision_function(texts)}
 for (name, values), style in zip(curves.items(), ("C0-", "k--")):
@@ -116,7 +116,7 @@ for min_score in (0.5, 0.0, -0.5):
     ax.annotate(
         f"min_score={min_score}", place, xytext=(-8, -14), textcoords="offset points", ha="right"
     )
-ax.set(xlabel="recall of SciPy's texts, %", ylabel="precision, %")
+ax.set(xlabel="recall of SciPy's texts, %", ylabel="precision, %", xlim=(40, 101), ylim=(75, 101))
 ax.legend(loc="lower left")
 ax.grid(alpha=0.3)
 plt.show()

@@ -46,7 +46,7 @@ models = {
 # Sort the test rows by the probability of their label, and divide them into ten bins of equal size.
 # The expected calibration error is the mean distance of the points from the diagonal.
 
-figure, ax = plt.subplots(figsize=(5.5, 6.5))
+figure, ax = plt.subplots(figsize=(5.2, 5.5), layout="constrained")
 ax.plot([0, 1], [0, 1], color="0.7", zorder=0)
 for (name, model), marker in zip(models.items(), "osD^vP", strict=True):
     probabilities = model.predict_proba(X_test)
@@ -61,7 +61,6 @@ for (name, model), marker in zip(models.items(), "osD^vP", strict=True):
 ax.set(xlabel="mean probability of the label", ylabel="share of correct labels")
 ax.set(xlim=(0, 1.02), ylim=(0, 1.02), aspect="equal")
 ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.15), ncols=2, fontsize=10, frameon=False)
-figure.tight_layout()
 plt.show()
 
 # %%
