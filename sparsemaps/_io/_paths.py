@@ -1,4 +1,4 @@
-"""Functions of paths of files and folders, on this machine or at URLs.
+"""Paths of files and folders, on this machine or at URLs.
 
 ``_urls`` has functions for URLs only.
 """
@@ -46,7 +46,7 @@ def is_folder(path: str) -> bool:
 
 
 def entries_of(folder: str) -> tuple[list[str], list[str]]:
-    """Return the names of the files in a folder, and those of its folders."""
+    """Return the names of the files in a folder, and the names of its subfolders."""
     if is_url(folder):
         return _urls.entries_of(folder)
     entries = list(os.scandir(folder))

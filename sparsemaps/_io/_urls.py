@@ -95,8 +95,8 @@ def is_folder(url: str) -> bool:
 
 
 def entries_of(folder: str) -> tuple[list[str], list[str]]:
-    """Return the names of the files in a folder, and those of its folders. A missing folder has
-    none."""
+    """Return the names of the files in a folder, and the names of its subfolders. A missing folder
+    has none."""
     with _errors_naming(folder):
         fs, place = system_of(folder)
         found = fs.ls(place, detail=True) if fs.exists(place) else []
@@ -203,7 +203,7 @@ _folder: list[str] = []
 
 
 def local_path(path: str) -> str:
-    """Return a path on this machine: for a URL, that of a local copy."""
+    """Return a path on this machine: for a URL, the path of a local copy."""
     return local_copy(path) if is_url(path) else path
 
 

@@ -36,7 +36,7 @@ def _fill(parser: HelpParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--seconds", type=float, default=60.0, metavar="S",
-        help="time of the comparison (default: 60)",
+        help="time limit of the comparison (default: 60)",
     )  # fmt: skip
     parser.add_argument(
         "--regression", action="store_true",

@@ -40,7 +40,7 @@ def timed(function: Callable[[], T]) -> tuple[T, float]:
 
 
 def compared(task: LearningTask, seconds: float) -> Comparison:
-    """Return the comparison of a task within the given time."""
+    """Compare models on a task within the given time."""
     budget = Budget(seconds)
     with progress(None, budget):
         return compare_by(

@@ -192,7 +192,7 @@ def _is_on_dask(options: argparse.Namespace) -> bool:
 
 
 def refuse_other_options(options: argparse.Namespace, path: str) -> None:
-    """Raise a ValueError if options describe another map than that of the file of codes."""
+    """Raise a ValueError if options describe a map other than the map of the file of codes."""
     kind, config = MAPS[options.map_name], PackedCodes.load(path).config
     parts = list(_maps_of(config))
     made = [part["class"] for part in parts]

@@ -16,11 +16,11 @@ examples:
   zcat big.svm.gz | sparsemaps map {name} - -o - | xz > big.mapped.xz
       from standard input to standard output
   sparsemaps map {name} parts/ -o mapped/ --stage map --task 0/8
-      one output for each input, for an eighth of the inputs; finished outputs are skipped
+      one output per input, for an eighth of the inputs; finished outputs are skipped
   sparsemaps map {name} parts/ -o mapped/ --scheduler tcp://scheduler:8786
       on a Dask cluster; workers may fail meanwhile
   sparsemaps map {name} --texts word:3 texts.jsonl -o texts.mapped
-      the sets or counts of three words in a row
+      sets or counts of runs of three words
 """
 
 TEXT_EXAMPLES = """\
@@ -132,7 +132,7 @@ def _add_map_options(parser: HelpParser) -> None:
     )
     shared.add_output(
         parser,
-        "file to write (.gz, .bz2, .xz, .zst); or directory, for one output for each input; or - "
+        "file to write (.gz, .bz2, .xz, .zst); or directory, for one output per input; or - "
         "for standard output",
     )
     shared.add_reading(parser)
@@ -153,7 +153,7 @@ def _fill_text(parser: HelpParser) -> None:
         "first three plain or compressed (.gz, .bz2, .xz, .zst); directory, pattern, or - for "
         "standard input",
     )
-    shared.add_output(parser, "file to write; or directory, for one output for each input; or -")
+    shared.add_output(parser, "file to write; or directory, for one output per input; or -")
     parser.add_argument(
         "--analyzer", choices=("word", "char", "char_wb", "byte"), default="word",
         help="unit of the n-grams (default: word)",
@@ -229,7 +229,7 @@ INFO = Command(
     "info",
     "sparsemaps.cli._map_commands:info",
     _fill_info,
-    help="print what a file holds: rows, columns and labels, or a model, and its map",
+    help="summarize a file: rows, columns and labels, or a model and its map",
     description="Print how many rows, columns and entries a file has, and its values and labels. "
     "For files that\nsparsemaps has written, also print the map with its parameters, the seed, the "
     "scheme of random\nnumbers, the width of the rows, and the analyzer of texts. For models, also "

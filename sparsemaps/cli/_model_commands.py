@@ -53,7 +53,7 @@ _MOST_LABELS = 10
 
 
 def _labels_of(answer: files.LabelledFile) -> str:
-    """Return the part of a line that counts labels, most frequent first."""
+    """Return the words that count labels for the last line, most frequent first."""
     some = list(answer.labels.items())
     words = [f"{escaped(name_of(label))} {n}" for label, n in some[:_MOST_LABELS]]
     if others := sum(n for _, n in some[_MOST_LABELS:]):
@@ -62,7 +62,7 @@ def _labels_of(answer: files.LabelledFile) -> str:
 
 
 def _unknown(answer: files.LabelledFile | files.FilteredFile) -> str:
-    """Return the end of a line about records; empty if none are unknown."""
+    """Return the words about unknown records for the last line; empty if there are none."""
     n, n_empty = answer.n_unknown, getattr(answer, "n_empty", answer.n_unknown)
     if not n_empty:
         return f", {n} unknown" if n else ""
@@ -71,7 +71,7 @@ def _unknown(answer: files.LabelledFile | files.FilteredFile) -> str:
 
 
 def _bad(answer: files.LabelledFile | files.FilteredFile) -> str:
-    """Return the end of a line about records; empty if none are bad."""
+    """Return the words about bad records for the last line; empty if there are none."""
     return f", {answer.n_bad} bad" if answer.n_bad else ""
 
 

@@ -143,6 +143,6 @@ def _add_model_and_files(parser: HelpParser, more: str, *but: str) -> None:
     shared.add_values(parser, Aside)
     shared.add_output(
         parser,
-        "file to write (.gz, .bz2, .xz, .zst), - for standard output, or DIRECTORY/ for an output "
-        "of each input",
+        "file to write (.gz, .bz2, .xz, .zst), - for standard output, or DIRECTORY/ for one output "
+        "per input",
     )

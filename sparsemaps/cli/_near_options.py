@@ -21,7 +21,7 @@ DEDUP_EXAMPLES = """\
 examples:
   sparsemaps dedup {name} texts.jsonl.zst -o kept.jsonl.zst --threshold 0.8
   sparsemaps dedup {name} parts/ -o kept/ --keep longest --clusters clusters.tsv
-      one output for each input; duplicates are found across all of them
+      one output per input; duplicates are found across all of them
   sparsemaps dedup {name} parts/ -o kept/ --threshold 0.9
       with the codes of the previous run
   sparsemaps dedup {name} may.jsonl -o may.kept.jsonl --against april.kept.jsonl.stages/codes.npy

@@ -122,7 +122,7 @@ def _number_in(value: str) -> float | None:
 
 
 def _shown(columns: tuple[str, ...]) -> str:
-    """Return the first names, and the last, which is often that of the labels."""
+    """Return the first column names and the last one, which is often the label column."""
     if len(columns) <= 8:
         return ", ".join(map(repr, columns))
     return f"{', '.join(map(repr, columns[:6]))}, ..., {columns[-1]!r}"

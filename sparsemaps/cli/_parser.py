@@ -128,7 +128,7 @@ def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the command."""
     parser = _Parser(
         prog="sparsemaps",
-        description="Random feature maps of sparse data, for linear learners.",
+        description="Train kernel models on sparse data, and remove near-duplicates from texts.",
         epilog="Exit status:\n"
         "  0        success\n"
         "  2        bad options, parameters, input or files; the error is one line\n"

@@ -65,7 +65,7 @@ class Costs:
 
 
 class Step:
-    """Track the time of the fits of one candidate in a step of the search or the measurement.
+    """The time of one candidate's fits in a step of the search or the measurement.
 
     `left` limits the beginning of fits, and `rest` limits a running fit. A scikit-learn fit cannot
     be stopped; it gets only as many iterations as there is time for, predicted from earlier fits.

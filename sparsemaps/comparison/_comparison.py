@@ -125,8 +125,8 @@ class Comparison(Sequence[Measured]):
     @property
     def choice(self) -> Measured:
         """The model with the fewest bytes per row whose score is within one standard error of the
-        best. The standard error is that of the difference, on the rows that the best was measured
-        on. It is estimated if there was no time for some of its folds."""
+        best. This is the standard error of the difference, on the rows that the best was measured
+        on. It is estimated if there was not enough time for some of its folds."""
         near = (row for row in self.rows if row is self.best or self._is_near(row))
         return min(near, key=lambda row: (row.row_bytes, row.row_seconds))
 

@@ -195,7 +195,7 @@ class OnCodes(_OnMap):
 
     @property
     def slower(self) -> float:  # type: ignore[override]
-        """Many one-bit codes converge slowly."""
+        """The factor for final fits. It is large for one-bit codes, which converge slowly."""
         return 2.0 if self.bits == 8 else 8.0
 
     def components(self, size: int, *, searched: bool) -> int:
@@ -466,7 +466,7 @@ class ByTrees(Learner):
     of_trees = True
 
     def variants(self, strength: float) -> list[tuple[int, float]]:
-        """Return more trees than the best number of the search, which may have ended early."""
+        """Return the best number of trees of the search, and others: the search may end early."""
         return [(1, strength * factor) for factor in (4, 2, 1, 8)]
 
     def _path(
@@ -484,7 +484,7 @@ class ByTrees(Learner):
             yield found
 
     def fit(self, model: Any, X: Any, y: Array, step: Step, strength: float) -> None:
-        """Add trees to the model, as many at once as surely have time."""
+        """Add trees to the model, as many at a time as surely fit into the remaining time."""
         n_trees, n_made = model.max_iter, getattr(model, "n_iter_", 0)
         size = float(len(y)) ** self.exponent
         of_one = step.iteration(strength, size)
@@ -513,7 +513,7 @@ class ByTrees(Learner):
 
 
 def threads_of_trees(n_threads: int) -> int:
-    """Return the number of threads for training trees: one if more are slower, on a busy
+    """Return the number of threads for training trees: one if more are slower, as on a busy
     machine."""
     if n_threads == 1:
         return 1

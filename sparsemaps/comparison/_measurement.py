@@ -257,8 +257,8 @@ class Measurement:
         return False
 
     def _measure_further(self, share: float, most: float) -> bool:
-        """Measure a fold of one of several entries near the best: of those with the fewest folds,
-        the fastest.
+        """Measure another fold of an entry near the best: the fastest of the entries with the
+        fewest folds.
 
         Return whether a fold was measured.
         """
@@ -319,8 +319,8 @@ class Measurement:
         return [entry for _, entry in self._scored()]
 
     def _expected(self, entry: Entry, n_rows: int | None = None, n_others: int = 0) -> float:
-        """Return the expected seconds of a fit to `n_rows` rows, by default those of a fold, and of
-        predictions for `n_others` rows."""
+        """Return the expected seconds of a fit to `n_rows` rows, by default the rows of a fold, and
+        of predictions for `n_others` rows."""
         if n_rows is None:
             n_rows, n_others = (len(part) for part in self.folds[0])
         costs, one, work = self.search.costs, entry.candidate, entry.work(n_rows)

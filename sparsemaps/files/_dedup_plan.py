@@ -133,8 +133,8 @@ def _earlier(path: StrPath, own: str | None) -> list[Delivery]:
 
 def _comparable_with(against: tuple[Delivery, ...], job: Job) -> Job:
     """Return a job that takes the table of frequencies of the first delivery, if it needs one and
-    none is given. Raise a ValueError unless its codes can be compared with those of all
-    deliveries."""
+    none is given. Raise a ValueError unless its codes can be compared with the codes
+    of all deliveries."""
     job = with_table_of(job, os.path.dirname(against[0].codes.path))
     given, known, inputs = job.source.needs_counts, job, "the inputs"
     if given is not None:

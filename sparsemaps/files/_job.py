@@ -131,8 +131,8 @@ class Job(OutputJob):
 
     @property
     def n_counts(self) -> int:
-        """How many numbers there are per input: rows, rows without an entry, and bad records if
-        these are set aside."""
+        """Number of counts per input: rows, rows without an entry, and bad records if these are set
+        aside."""
         return 2 if self.bad_records is None else 3
 
     def answer(self, made: list[MadeOutput]) -> list[MappedFile]:

@@ -75,7 +75,7 @@ class Texts(Values):
 
     analyzer: str = String().default(
         "auto:5",
-        'The unit and the size of the n-grams of raw texts: "auto:5", "word:5", "code:5", '
+        'The unit and size of the n-grams of raw texts: "auto:5", "word:5", "code:5", '
         '"char:3-5", "char_wb:3" or "byte:3". "auto" uses words, and single characters in scripts '
         'without spaces between words. "code" uses runs of letters, digits and underscores, and '
         'single other characters. Texts are converted to lower case, except for "byte".',
@@ -129,15 +129,15 @@ class Texts(Values):
     )
     idf: float | None = Real(least=0.0, most=100, none=True).default(
         None,
-        "For maps and models: give n-grams that occur in few records a higher weight, to this "
-        "power, as `sparsemaps.text.IdfWeights` does; 2 is a good power. The inputs are read "
+        "For maps and models: give n-grams that occur in few records a higher weight, as "
+        "`sparsemaps.text.IdfWeights` does with this power, such as 2. The inputs are read "
         'twice. A weighted row has fractions of levels, for ``method="levels"`` of min-max.',
         metavar="POWER",
         const=2.0,
     )
     idf_levels: float = Real(above=0, most=2**31).default(
         16.0,
-        "For `idf`: the levels of an n-gram that occurs once, in this record alone.",
+        "For `idf`: the number of levels of an n-gram that occurs once, and in no other record.",
         metavar="N",
     )
     max_df: int | None = Int(1, LARGEST_INT32, none=True).default(

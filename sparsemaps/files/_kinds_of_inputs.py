@@ -31,7 +31,8 @@ def by_names(source: GivenSource, paths: Iterable[Any]) -> Texts | Svmlight:
 
 
 def are_texts(paths: Iterable[Any]) -> bool:
-    """Return whether the names of inputs are those of texts. Raise ValueError if only some are."""
+    """Return whether the names of inputs say that they are texts. Raise ValueError if only
+    some do."""
     kinds = {format_by_name(path) is not None: path for path in paths}
     if len(kinds) > 1:
         raise ValueError(

@@ -225,7 +225,7 @@ Form = type[Table] | type[JsonLines]
 
 
 def form_of(output: Destination) -> Form:
-    """Return the form of the lines of an output: JSON Lines if its name is that of JSON Lines."""
+    """Return the form of the lines of an output: JSON Lines if its name ends like theirs."""
     format = format_by_name(output) if is_regular(output) else None
     return JsonLines if format is not None and format.name == "jsonl" else Table
 

@@ -42,8 +42,8 @@ def map_files(
         to its outputs. A pattern with ``*``, ``?`` or ``[`` is read as the matching files.
     output : str, path-like or file-like
         The file to write (.gz, .bz2, .xz, .zst for format "svmlight"); "-" is standard output. An
-        existing directory, or a name that ends in a slash, gets one output per input. Its name is
-        that of the input, without an ending of compression, and with ".npy" in that format or
+        existing directory, or a name that ends in a slash, gets one output per input. It is
+        named after the input, without an ending of compression, and with ".npy" in that format or
         ".svm" for texts.
     source : Texts, Svmlight, str or None, default=None
         Kind of the inputs. A string is the analyzer of raw texts: "auto:5" is ``Texts("auto:5")``.

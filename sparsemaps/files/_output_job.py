@@ -41,7 +41,7 @@ class OutputJob(ABC):
     @property
     @abstractmethod
     def n_counts(self) -> int:
-        """How many numbers `run` returns per input."""
+        """Number of counts that `run` returns per input."""
 
     @property
     def needs_all_inputs(self) -> bool:

@@ -82,8 +82,8 @@ def similar_pairs_of_files(
         Find pairs between `inputs` and these inputs; None finds pairs within `inputs`.
     source : Texts, Svmlight, str or None, default=None
         Kind of the inputs and `other`, except files of codes: `Texts`, or its analyzer, or
-        `Svmlight`. None is ``Texts()`` if their names are those of texts (.txt, .jsonl, .ndjson,
-        .csv, .parquet, .arrow, also with endings of compression), and ``Svmlight()`` otherwise.
+        `Svmlight`. None is ``Texts()`` if their names say that they are texts (.txt, .jsonl,
+        .ndjson, .csv, .parquet, .arrow, also compressed), and ``Svmlight()`` otherwise.
     [options]
 
     Returns

@@ -446,7 +446,7 @@ def _sides(
 
 
 class _TooMuchWork(Exception):
-    """The texts have so many equal words that a comparison would take too long."""
+    """Raised if two texts have so many equal words that comparing them would take too long."""
 
 
 class _BoundedMatcher(SequenceMatcher[str]):

@@ -164,7 +164,7 @@ _DESCRIBED = "info describes LIBSVM files, codes, indexes, models and tables of 
 
 
 def _is_receipt(path: str) -> bool:
-    """Return whether the name of a file is that of an output's receipt."""
+    """Return whether a file has the name of an output's receipt."""
     output = path.removesuffix(RECEIPT)
     return output != path and os.path.splitext(output)[1] != ""
 

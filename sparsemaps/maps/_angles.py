@@ -18,8 +18,8 @@ def write_features(block: Block, out: Array, write: Callable[[Block, Array], lis
     ``write`` returns the numbers of far rows, whose angles are too large for the type: of the first
     64 angles, more than an eighth have 2^44 turns or more, or in float32 64 turns, or more than
     half have 4 turns. Far float32 rows and float32 rows of extreme values are written again in
-    float64, so that their features are those of the same numbers in float64. Rows that are far in
-    float64 raise an error.
+    float64, so that their features equal the features of the same numbers in float64. Rows that are
+    far in float64 raise an error.
     """
     far = call_quietly(write, block, out)
     if (far or block.is_extreme) and block.values.dtype == np.float32:

@@ -179,7 +179,7 @@ class Fastfood(SparseMap[Array]):
         t the `degree`. Near 0 it falls as :math:`e^{-\gamma t \|x - y\|^2 / (d' + 2)}`, so that
         `gamma` should be about ``(d' + 2) / degree`` times what it would be for "rbf".
     gamma : float, "scale" or "median", default=1.0
-        Factor of the squared distance, [allowed], as of scikit-learn's ``rbf_kernel``. "scale"
+        Factor of the squared distance, [allowed], as in scikit-learn's ``rbf_kernel``. "scale"
         takes ``1 / (n_features * X.var())`` of the matrix given to ``fit``; "median" makes the
         kernel ``exp(-1/2)`` at the median distance of a sample of 256 rows; for "matern" both are
         multiplied by ``(d' + 2) / degree``. Both are a first guess: search around it.
@@ -196,10 +196,10 @@ class Fastfood(SparseMap[Array]):
         both Hadamard transforms, and complex normal numbers between them. It costs more, and is
         meant for comparisons.
     hash_dim : int or None, default=None
-        Width that rows are count-sketched to first, [allowed]. It keeps inner products on average,
-        with a variance of about ``|x|**2 |y|**2 / hash_dim``, and so adds noise to the kernel. None
-        leaves rows of up to 131,072 columns unchanged; wider ones are sketched to 16,384, with a
-        warning. `sparsemaps map`, which cannot know the width beforehand, needs a number.
+        Width to which rows are count-sketched first, [allowed]. Inner products stay the same on
+        average, with a variance of about ``|x|**2 |y|**2 / hash_dim``, so the kernel gets noise.
+        None leaves rows of up to 131,072 columns unchanged; wider ones are sketched to 16,384, with
+        a warning. `sparsemaps map`, which cannot know the width beforehand, needs a number.
     [random_state, n_jobs]
 
     Attributes

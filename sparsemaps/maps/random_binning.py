@@ -72,7 +72,7 @@ class RandomBinning(SampledMap[CsrMatrix]):
     Parameters
     ----------
     gamma : float, "scale" or "median", default=1.0
-        Factor of the distance, [allowed], as of scikit-learn's ``laplacian_kernel`` (whose default
+        Factor of the distance, [allowed], as in scikit-learn's ``laplacian_kernel`` (whose default
         is one over the number of columns). "scale" takes ``1 / (n_features * X.std())`` of the
         matrix given to ``fit``; "median" makes the kernel ``exp(-1)`` at the median distance of a
         sample of 256 rows. Both are only first guesses; search around them.

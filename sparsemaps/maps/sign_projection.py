@@ -96,9 +96,9 @@ class SignsDraw(CodesDraw):
 def _write_right_signs(
     write: Callable[[Block, Array, Array], None], block: Block, out: Array
 ) -> None:
-    """Call `write`, which writes the signs of a block's rows to `out`, and sets a number for each
-    row of which float32 may have rounded a sign away. Write these rows once more in float64, and
-    those with extreme values, all scaled by powers of two, which changes no sign."""
+    """Write the signs of a block's rows to `out` by `write`, which also marks the rows with a sign
+    that float32 may have rounded away. Write these rows once more in float64, and rows with extreme
+    values too, all scaled by powers of two, which changes no sign."""
     doubtful = np.zeros(block.n_rows, np.uint8)
     write(block, out, doubtful)
     doubtful[block.extreme_rows()] = 1

@@ -131,8 +131,8 @@ class TensorSketch(SparseMap[Matrix]):
         Length of the longest row, [allowed], for which the degree of "exp" and "rbf" is chosen. A
         row that is longer by more than a relative 1e-6 is then an error.
     tolerance : float, default=0.001
-        Largest error of a kernel value that the degree chosen for "exp" and "rbf" leaves,
-        [allowed].
+        Largest error of a kernel value from the series of "exp" and "rbf" ending at the chosen
+        degree, [allowed].
     dense_output : bool, default=True
         Return an ndarray; otherwise CSR without zeros, which is smaller if rows are short and
         n_components is large: a row of m entries has at most ``m ** degree`` values.

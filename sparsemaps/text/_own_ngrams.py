@@ -34,8 +34,8 @@ class OwnNgrams(DerivedVectorizer):
         Makes the rows with all n-grams.
     table : str or None
         Path of a table written by `sparsemaps.text._frequencies.write`. It is read when the first
-        text arrives, so that the pickled vectorizer is small. None is a table that is still to be
-        counted: there are no rows yet, and the description equals no other.
+        text arrives, so that the pickled vectorizer is small. None stands for a table that has
+        not been counted yet: rows cannot be made, and the description differs from all others.
     max_df : int
         Largest number of records that have an own n-gram.
     min_own : int

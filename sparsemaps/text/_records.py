@@ -92,8 +92,8 @@ def iter_records(
     CSV is parsed by Python's csv module. An error names the line in which the record begins. Blank
     lines are not records.
 
-    The memory is that of two batches, plus a page of each column for Parquet, or a record batch for
-    Arrow.
+    It takes the memory of two batches, plus a page of each column for Parquet, or a record batch
+    for Arrow.
 
     Examples
     --------
