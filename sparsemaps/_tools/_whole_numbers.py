@@ -66,7 +66,7 @@ def joined(arrays: Sequence[Array]) -> Array:
         return np.concatenate(arrays)
     for one in arrays:
         if one.dtype.kind == "f" and (fractions := one[one % 1 != 0]).size:
-            raise MixedNumbers(_mixed(max(most, key=abs), float(fractions[0])), 0)
+            raise MixedNumbers(_mixed(max(*least, *most, key=abs), float(fractions[0])), 0)
     whole = [one for one in arrays if one.size]
     least, most = ([int(of(one)) for one in whole] for of in (np.min, np.max))
     for dtype in (np.int64, np.uint64):

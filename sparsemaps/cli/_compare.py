@@ -57,7 +57,7 @@ def compare(options: argparse.Namespace) -> None:
     with progress(options.progress, budget):
         comparison = compare_by(
             budget, X, y, test=test[0] if test else None,
-            vectorizer=vectorizer_of(source), regression=options.regression or None,
+            vectorizer=ngram_spec(source), regression=options.regression or None,
             ordered=options.ordered, random_state=options.seed, n_jobs=options.n_jobs,
         )  # fmt: skip
     for line in str(comparison).splitlines():
@@ -236,7 +236,7 @@ def _fields(source: Texts, options: argparse.Namespace) -> dict[str, Any]:
     return given | ({} if value_of(options, Aside).aside is None else {"bad_records": "skip"})
 
 
-def vectorizer_of(source: Source) -> Any:
+def ngram_spec(source: Source) -> Any:
     """Return the specification of the n-grams of texts; None for rows."""
     texts = texts_in(source)
     if texts is None:

@@ -78,16 +78,16 @@ class DedupPlan(Plan):
         against = tuple(one for path in deliveries for one in _earlier(path, folder))
         if map is None:
             map = MinHash(random_state=0).fit_any_width()
-        aside, key = tables.aside is not None, removal.key_field
-        job = Job.of_codes(map, source, key_field=key, sets_aside=aside)
+        sets_aside = tables.aside is not None
+        job = Job.of_codes(map, source, key_field=removal.key_field, sets_aside=sets_aside)
         codes = empty_codes(job.map, job.options.texts)
         _search.least_agreeing(codes, search.threshold)  # raises for codes without estimates
         if against:
             job = _comparable_with(against, job)
-        written = outputs_of(paths, output, str)
-        files = [(name, own) for name, own, _ in written]
+        outputs = outputs_of(paths, output)
+        files = [(one.path, one.inputs) for one in outputs]
         check_outputs(job.source, files)
-        names = written_files(written, _sources.BESIDE_ROWS)
+        names = written_files(outputs, _sources.BESIDE_ROWS)
         for table, what in tables.files():
             if _sources.is_standard(output) and _sources.is_standard(table):
                 raise ValueError(f"the output and {what} are both standard output")

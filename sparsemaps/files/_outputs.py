@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from sparsemaps._io import _output_files, _paths, _sources
 from sparsemaps._io._folders import staged, writing
@@ -20,6 +20,13 @@ from sparsemaps.files._results import NOWHERE, Results, counts, opened
 from sparsemaps.files._row_source import Source
 from sparsemaps.files._tasks import Listing, Stage, Task, TaskRun
 from sparsemaps.records._table import holds_codes
+
+
+class PlannedOutput(NamedTuple):
+    path: Any
+    inputs: list[Any]
+    title: str
+    """Its name in errors."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +61,9 @@ class OutputPlan(Plan):
         if folders and _has_stages_before(job):
             folders.append(_paths.full_path(folders[0]) + _sources.STAGES)
         _output_files.refuse_clashes(paths, written, folders)
-        job.check([(name, own) for name, own, _ in outputs])
-        names = [name for name, _, _ in outputs]
-        return cls(job, paths, _sources.known_inputs(paths), output, names, written)
+        job.check([(one.path, one.inputs) for one in outputs])
+        made = [one.path for one in outputs]
+        return cls(job, paths, _sources.known_inputs(paths), output, made, written)
 
     @property
     def can_be_shared(self) -> bool:
@@ -161,26 +168,26 @@ def _endings(job: OutputJob) -> tuple[str, ...]:
 
 
 def written_files(
-    outputs: Iterable[tuple[Any, list[Any], str]], endings: Iterable[str]
+    outputs: Iterable[PlannedOutput], endings: Iterable[str]
 ) -> list[tuple[Any, str]]:
-    """Return the outputs of `outputs_of` and the files next to them, each with its name in
-    errors."""
+    """Return the outputs and the files next to them, each with its name in errors."""
     written: list[tuple[Any, str]] = []
-    for name, _, words in outputs:
-        written.append((name, words))
-        if _sources.is_regular(name):
-            beside = f"a file beside {name}"
-            written += [(os.fspath(name) + ending, beside) for ending in endings]
+    for path, _, title in outputs:
+        written.append((path, title))
+        if _sources.is_regular(path):
+            beside = f"a file beside {path}"
+            written += [(os.fspath(path) + ending, beside) for ending in endings]
     return written
 
 
 def outputs_of(
-    paths: list[Any], output: Destination, name_of: Callable[[str], str]
-) -> list[tuple[Any, list[Any], str]]:
-    """Return each output with its inputs and its name in errors: one for all inputs, or in a
-    directory one per input, named by ``name_of``. Raise ValueError if two have the same name."""
+    paths: list[Any], output: Destination, name_of: Callable[[str], str] = str
+) -> list[PlannedOutput]:
+    """Return the output of all inputs, or in a directory one per input. ``name_of`` returns its
+    name for the name of the input, by default the same. Raise ValueError if two outputs have the
+    same name."""
     if not _sources.is_directory(output):
-        return [(output, paths, _output_files.OUTPUT)]
+        return [PlannedOutput(output, paths, _output_files.OUTPUT)]
     inputs: dict[str, Any] = {}
     for path in paths:
         if not _sources.is_regular(path):
@@ -189,4 +196,4 @@ def outputs_of(
         if name in inputs:
             raise ValueError(f"{inputs[name]} and {path} have the same output {name}")
         inputs[name] = path
-    return [(name, [path], f"the output of {path}") for name, path in inputs.items()]
+    return [PlannedOutput(name, [path], f"the output of {path}") for name, path in inputs.items()]

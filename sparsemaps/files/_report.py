@@ -115,6 +115,10 @@ def draw_pairs(similarities: Array, threshold: float, n: int = N_PAIRS) -> Array
     return chosen[np.argsort(similarities[chosen], kind="stable")]
 
 
+def _removals(n: int) -> str:
+    return f"{n} removal{'' if n == 1 else 's'}"
+
+
 def render(report: Report) -> Iterator[str]:
     yield _HEAD
     yield "<h1>Removed records</h1>"
@@ -150,7 +154,7 @@ def render(report: Report) -> Iterator[str]:
         for number, group in enumerate(report.groups)
     )
     yield _section("groups", "Kept records with the most duplicates", groups)
-    yield (f'<section id="pairs"><h2>{len(report.pairs)} removals side by side</h2><p>Drawn at '
+    yield (f'<section id="pairs"><h2>{_removals(len(report.pairs))} side by side</h2><p>Drawn at '
            "random, most of them near the threshold, the least similar first. Words that "
            "differ are marked.</p>")  # fmt: skip
     sources = dict.fromkeys(pair.source for pair in report.pairs)
@@ -161,8 +165,7 @@ def render(report: Report) -> Iterator[str]:
             if pair.source == source
         ]
         if len(sources) > 1:
-            removals = "removal" if len(of_source) == 1 else "removals"
-            title = f"{visible(source)}: {len(of_source)} {removals}"
+            title = f"{visible(source)}: {_removals(len(of_source))}"
             yield f"<details open><summary>{title}</summary>{''.join(of_source)}</details>"
         else:
             yield from of_source

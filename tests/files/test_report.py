@@ -72,7 +72,7 @@ def test_every_part_is_there():
     assert "<a>.jsonl" in texts["settings"]
     assert "7: 3 removed, the least similar 0.810" in texts["groups"]
     assert "the text of seven" in texts["groups"]
-    for part in ("1 removals", "Similarity 0.810", "Removed: 9", "Kept: 7"):
+    for part in ("1 removal side", "Similarity 0.810", "Removed: 9", "Kept: 7"):
         assert part in texts["pairs"]
 
 

@@ -296,3 +296,9 @@ def test_joined_of_other_types():
     assert joined([np.array(["a"]), np.array(["bc"])]).tolist() == ["a", "bc"]
     assert are_equal(np.array([2**53 + 1]), np.array([2.0**53])).tolist() == [False]
     assert are_equal(np.array([5]), np.array([5.0])).tolist() == [True]
+
+
+@pytest.mark.parametrize("large", [2**62 + 1, -(2**62) - 1])
+def test_the_error_names_the_number_of_most_digits(large):
+    with pytest.raises(MixedNumbers, match=f"the numbers {large} and 0.5 have"):
+        joined([np.array([large, 3]), np.array([0.5])])
