@@ -136,7 +136,7 @@ def _comparable_with(against: tuple[Delivery, ...], job: Job) -> Job:
     none is given. Raise a ValueError unless its codes can be compared with the codes
     of all deliveries."""
     job = with_table_of(job, os.path.dirname(against[0].codes.path))
-    given, known, inputs = job.source.needs_counts, job, "the inputs"
+    given, known, inputs = job.source.texts_to_count, job, "the inputs"
     if given is not None:
         table = None if given.frequencies is None else os.fspath(given.frequencies)
         known = with_table(job, table)

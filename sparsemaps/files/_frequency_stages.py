@@ -56,7 +56,7 @@ _PACKED = 4
 def frequency_stages(job: Job, inputs: list[Any], results: Results) -> Generator[Stage, None, Job]:
     """Yield the stages that count the n-grams of inputs or copy a given table. Return the job whose
     rows use the counts. A job that needs no counts has no such stages."""
-    given = job.source.needs_counts
+    given = job.source.texts_to_count
     if given is None:
         return job
     if given.frequencies is not None:
@@ -125,7 +125,7 @@ def _count_all(
 def with_table(job: Job, table: str | None) -> Job:
     """Return a job whose rows are own n-grams or weighted n-grams, by the table in a file. With
     None, the table is still to be counted: own n-grams can then be described, but not made."""
-    given = job.source.needs_counts
+    given = job.source.texts_to_count
     assert given is not None
     source: Any = job.source
     vectorizer: Any
@@ -149,7 +149,7 @@ def with_table(job: Job, table: str | None) -> Job:
 
 def with_table_of(job: Job, folder: str) -> Job:
     """Return a job that uses the table of an earlier run, if it needs a table and none is given."""
-    given, table = job.source.needs_counts, _paths.join(folder, FREQUENCIES)
+    given, table = job.source.texts_to_count, _paths.join(folder, FREQUENCIES)
     if given is None or given.frequencies is not None or not _paths.exists(table):
         return job
     source: Any = job.source

@@ -108,9 +108,9 @@ def read_labelled(
     _check_snippets(snippets, rows)
     with contextlib.ExitStack() as stack:
         known, counted = inputs, None
-        if rows.has_ngrams and _weights_to_count(rows) is not None:
+        if rows.has_ngrams and _idf_to_count(rows) is not None:
             known = spooled(known, stack)
-            rows = _with_weights(map, rows, known, reading.n_jobs, reading.progress)
+            rows = _with_idf(map, rows, known, reading.n_jobs, reading.progress)
             counted = rows.vectorizer
         rows, known = rows.prepared(known, reading.n_jobs, stack)
         short = None if snippets is None else SnippetRows(*snippets, rows.encoder)
@@ -213,15 +213,15 @@ def _check_snippets(snippets: tuple[tuple[int, ...], int] | None, rows: Source |
         raise ValueError(f"{said} is for raw texts, and the inputs are {found}")
 
 
-def _weights_to_count(rows: TextRows) -> tuple[Any, Any] | None:
-    """Return a vectorizer and its weights if these are not fitted yet; None without weights or with
-    fitted ones."""
+def _idf_to_count(rows: TextRows) -> tuple[Any, Any] | None:
+    """Return a vectorizer and its weights of n-grams if these are not fitted yet; None without
+    such weights or with fitted ones."""
     from sparsemaps.text._weighted_ngrams import to_fit
 
     return to_fit(rows.vectorizer)
 
 
-def _with_weights(
+def _with_idf(
     map: SparseMap, rows: TextRows, inputs: list[Any], n_jobs: int | None, progress: bool | None
 ) -> TextRows:
     """Return the rows of texts whose n-grams are weighted by document frequencies, from the inputs
@@ -230,7 +230,7 @@ def _with_weights(
     from sparsemaps.text._idf import IdfWeights
     from sparsemaps.text._weighted_ngrams import NgramsByTable, WeightedNgrams
 
-    parts = _weights_to_count(rows)
+    parts = _idf_to_count(rows)
     assert parts is not None
     inner, asked = parts
     if rows.given.frequencies is not None:

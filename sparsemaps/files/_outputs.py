@@ -104,7 +104,7 @@ class OutputPlan(Plan):
         """Make the output of all inputs."""
         job, inputs = self.job, self.inputs
         with ExitStack() as stack:
-            if job.source.needs_counts is not None:
+            if job.source.texts_to_count is not None:
                 inputs = _sources.spooled(inputs, stack)
                 job = count(job, inputs, stack.enter_context(opened(None)), how)
             job, inputs = job.prepared(inputs, how.n_jobs, stack)
@@ -139,7 +139,7 @@ class OutputPlan(Plan):
 
 def _has_stages_before(job: OutputJob) -> bool:
     """Return whether other stages precede the stage of the outputs."""
-    return job.needs_all_inputs or job.source.needs_counts is not None
+    return job.needs_all_inputs or job.source.texts_to_count is not None
 
 
 def folders_of(output: Destination) -> list[Any]:

@@ -171,7 +171,7 @@ class PairsPlan(Plan):
         job = _job(map, coded, rows, source)
         job = replace(job, source=job.source.with_fields(sets_aside=bad_records is not None))
         check_output(bad_records, output)
-        if job.source.needs_counts is not None and coded:
+        if job.source.texts_to_count is not None and coded:
             raise ValueError(
                 f"{named('max_df')} counts n-grams of texts, and {coded[0]} is a file of codes"
             )
@@ -215,7 +215,7 @@ class PairsPlan(Plan):
         self.check(how)
         plan, is_share = self, how.task is not None
         with opened(plan.folder, shared=is_share) as results, contextlib.ExitStack() as stack:
-            is_counted = plan.job.source.needs_counts is not None
+            is_counted = plan.job.source.texts_to_count is not None
             if plan.search.exact or is_counted:  # inputs are read again
                 inputs, others = (
                     _sources.spooled(side, stack) for side in (plan.inputs, plan.others)

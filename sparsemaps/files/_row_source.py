@@ -68,7 +68,7 @@ class Source(ABC):
         given treatment of bad records."""
 
     @property
-    def needs_counts(self) -> Texts | None:
+    def texts_to_count(self) -> Texts | None:
         """The description of the inputs if their rows depend on document frequencies, through
         `max_df` or `idf`; otherwise None."""
         return None

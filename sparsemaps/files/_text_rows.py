@@ -106,7 +106,7 @@ class TextRows(Source):
         return {**given, **own}
 
     @property
-    def needs_counts(self) -> Texts | None:
+    def texts_to_count(self) -> Texts | None:
         given = self.given
         return None if given.max_df is None and given.idf is None else given
 

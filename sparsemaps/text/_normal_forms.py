@@ -145,6 +145,7 @@ def _normalizer(form: str) -> Any:
     composed: Any = "NFC" if form == "nfc" else "NFKC"
 
     def decompose(character: str) -> tuple[str, str]:
+        """Return the decomposition of a character, and its normal form if no mark follows."""
         if character in dropped:
             return "", ""
         if character not in changing:
