@@ -206,15 +206,21 @@ def tfidf_of(task: Task, analyzer: str, folder: str) -> Trained:
     return _svm(task, tfidf_rows(task, analyzer))
 
 
-def tfidf_rows(task: Task, analyzer: str) -> Callable[[Any], Any]:
+def narrow_tfidf_of(task: Task, analyzer: str, folder: str) -> Trained:
+    return _svm(task, tfidf_rows(task, analyzer, 2**16))
+
+
+def tfidf_rows(task: Task, analyzer: str, n_columns: int = 2**20) -> Callable[[Any], Any]:
     """Return a function from texts to rows of tf-idf, by the frequencies in the texts of a task."""
-    vectorizer, weights = tfidf_parts(task, analyzer)
+    vectorizer, weights = tfidf_parts(task, analyzer, n_columns)
     return lambda records: weights.transform(vectorizer.transform(records))
 
 
-def tfidf_parts(task: Task, analyzer: str) -> tuple[HashingVectorizer, TfidfTransformer]:
+def tfidf_parts(
+    task: Task, analyzer: str, n_columns: int = 2**20
+) -> tuple[HashingVectorizer, TfidfTransformer]:
     """Return the transformer from texts to tf-idf rows, with the frequencies of a task's texts."""
-    vectorizer = _vectorizer(analyzer, norm=None, alternate_sign=False, n_features=2**20)
+    vectorizer = _vectorizer(analyzer, norm=None, alternate_sign=False, n_features=n_columns)
     return vectorizer, TfidfTransformer(sublinear_tf=True).fit(vectorizer.transform(task.texts))
 
 
@@ -274,10 +280,14 @@ LEARNERS = {
     "Vowpal Wabbit": vowpal_of,
     "linear SVM, hashed n-grams": hashed_of,
     "linear SVM, tf-idf": tfidf_of,
+    "linear SVM, tf-idf, 65,536 columns": narrow_tfidf_of,
     "linear SVM, scaled": scaled_of,
     "sparsemaps": codes_of,
 }
-OF_TEXTS = ("fastText", "linear SVM, hashed n-grams", "linear SVM, tf-idf")
+OF_TEXTS = (
+    "fastText", "linear SVM, hashed n-grams", "linear SVM, tf-idf",
+    "linear SVM, tf-idf, 65,536 columns",
+)  # fmt: skip
 
 
 def _records(task: Task) -> tuple[Any, Any]:
@@ -367,7 +377,7 @@ def draw(results: list[dict[str, Any]], path: Path) -> None:
                     ax.plot(
                         result["training_seconds"],
                         100 * result["accuracy"],
-                        marker="osD^vP"[i],
+                        marker="osDd^vP"[i],
                         color=f"C{i}",
                         linestyle="none",
                         markersize=8,
@@ -380,7 +390,7 @@ def draw(results: list[dict[str, Any]], path: Path) -> None:
     for ax in axes.flat[len(tasks) :]:
         ax.set_visible(False)
     handles = [
-        plt.Line2D([], [], marker="osD^vP"[i], color=f"C{i}", linestyle="none", label=learner)
+        plt.Line2D([], [], marker="osDd^vP"[i], color=f"C{i}", linestyle="none", label=learner)
         for i, learner in enumerate(LEARNERS)
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False)
