@@ -15,7 +15,9 @@ _UNFOLLOWED = getattr(os, "O_NOFOLLOW", 0)
 def open_regular(path: str, flags: int = os.O_RDONLY, *, follow: bool = True) -> IO[bytes]:
     """Open a regular file without blocking. Raise a ValueError for any other kind of file and,
     without `follow`, for a symbolic link. For a URL, open a local copy."""
-    path, wrong = _urls.local_path(path), f"{path} is not a regular file"
+    wrong = f"{path} is not a regular file"
+    if _urls.is_url(path):
+        path = _urls.local_copy(path)
     try:
         file = os.open(path, flags | _UNWAITING | (0 if follow else _UNFOLLOWED), 0o666)
     except OSError as error:

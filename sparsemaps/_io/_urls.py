@@ -202,11 +202,6 @@ _lock = threading.Lock()
 _folder: list[str] = []
 
 
-def local_path(path: str) -> str:
-    """Return a path on this machine: for a URL, the path of a local copy."""
-    return local_copy(path) if is_url(path) else path
-
-
 def local_copy(url: str) -> str:
     """Return the path of a local copy of a file. The copy is deleted when the process ends."""
     with _errors_naming(url), _lock:

@@ -26,7 +26,6 @@ def write_kept(
     writer = source.format(selections[0].input).writer(file)
     try:
         for input, kept in selections:
-            writer.begin()
             n = 0
             for raw in read_raw(source, input, n_jobs, bar):
                 writer.write(raw, kept[n : n + raw.n])

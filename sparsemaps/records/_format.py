@@ -26,20 +26,19 @@ class Raw(NamedTuple):
     """Number of good records."""
     records: Any
     """The records in the form that the writer of the format takes."""
+    may_have_mark: bool = False
+    """Whether these are the first lines of an input, which may begin with a byte order mark."""
 
 
 class RecordWriter(ABC):
-    """A writer that copies records of one format to one file, byte for byte. Call `begin` before
-    the records of each input, and finally `finish`, or `abandon` after an error."""
-
-    def begin(self) -> None:  # noqa: B027 (most formats need nothing here)
-        """Begin the records of another input."""
+    """A writer that copies records of one format to one file, byte for byte. Finally, call
+    `finish`, or `abandon` after an error."""
 
     @abstractmethod
     def write(self, raw: Raw, kept: Array) -> None:
         """Write the records for which `kept`, a mask, is true."""
 
-    def finish(self) -> None:  # noqa: B027
+    def finish(self) -> None:  # noqa: B027 (most formats need nothing here)
         """Complete the file."""
 
     def abandon(self) -> None:  # noqa: B027

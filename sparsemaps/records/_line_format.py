@@ -57,7 +57,7 @@ class CutByLines(Format):
         if fields.sets_aside:
             piece = piece._replace(text=self.good_lines(piece, fields))
         records = self.lines_of_records(piece)
-        return Raw(len(records), records)
+        return Raw(len(records), records, piece.is_first)
 
     def writer(self, file: IO[bytes]) -> RecordWriter:
         return LineWriter(file)
@@ -167,19 +167,14 @@ class LineWriter(RecordWriter):
 
     file: IO[bytes]
     _last: bytes = b""  # last byte written
-    _is_first: bool = True
-
-    def begin(self) -> None:
-        self._is_first = True
 
     def write(self, raw: Raw, kept: Array) -> None:
         lines = b"".join(itertools.compress(raw.records, kept))
-        if self._last and self._is_first and kept[:1].all():
+        if self._last and raw.may_have_mark and kept[:1].all():
             lines = lines.removeprefix(MARK)  # the mark may only begin a file
         if lines:
             self.file.write(lines if self._last in (b"", b"\n") else b"\n" + lines)
             self._last = lines[-1:]
-        self._is_first = self._is_first and not raw.n
 
 
 def not_utf8(error: UnicodeDecodeError, n_lines: int) -> BadLine:

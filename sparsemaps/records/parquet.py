@@ -176,9 +176,9 @@ class Opened(NamedTuple):
     def _batches(self, n_rows: int, **options: Any) -> Iterator[Any]:
         """Yield rows as Arrow reads them. Arrow cannot join nested dictionaries, so with any of
         these, read one row group at a time."""
-        types = library("pyarrow", "reading Parquet").types
-        kinds = [field.type for field in self.file.schema_arrow]
-        if not any(types.is_dictionary(inner) for kind in kinds for inner in _kinds_within(kind)):
+        is_dictionary = library("pyarrow", "reading Parquet").types.is_dictionary
+        inner = (one for field in self.file.schema_arrow for one in _types_within(field.type))
+        if not any(map(is_dictionary, inner)):
             yield from self.file.iter_batches(n_rows, columns=self.columns, **options)
             return
         for group in options.pop("row_groups", range(self.file.metadata.num_row_groups)):
@@ -210,12 +210,12 @@ class Opened(NamedTuple):
         return pa.RecordBatch.from_arrays(columns, schema=own)
 
 
-def _kinds_within(kind: Any) -> Iterator[Any]:
+def _types_within(outer: Any) -> Iterator[Any]:
     """Yield the types nested within an Arrow type, at any depth."""
-    for place in range(kind.num_fields):
-        inner = kind.field(place).type
+    for place in range(outer.num_fields):
+        inner = outer.field(place).type
         yield inner
-        yield from _kinds_within(inner)
+        yield from _types_within(inner)
 
 
 def _list_of_strings(column: Any, kind: Any) -> Any:
@@ -288,7 +288,7 @@ def _of_other_encodings(about: Any) -> Iterator[str]:
 
 
 class _GroupPart(NamedTuple):
-    """Rows of a row group; None in the first piece of a file."""
+    """Rows of a row group. In the first piece of a file, the group is -1 and the rows are None."""
 
     opened: Opened
     group: int
@@ -304,9 +304,6 @@ class _GroupWriter(RecordWriter):
         self._parts: list[Any] = []
         self._n_bytes, self._group = 0, -1
 
-    def begin(self) -> None:
-        self._end_group(-1)
-
     def write(self, raw: Raw, kept: Array) -> None:
         part, is_kept = raw.records
         with _text_input.array_errors_naming(part.opened.name):
@@ -314,10 +311,10 @@ class _GroupWriter(RecordWriter):
                 parquet = library("pyarrow.parquet", "writing Parquet")
                 options = _writer_options(part.opened.plain)
                 self._writer = parquet.ParquetWriter(self._file, part.opened.schema, **options)
-            if part.rows is None:
-                return
             if part.group != self._group:
                 self._end_group(part.group)
+            if part.rows is None:
+                return
             is_kept[is_kept] = kept
             self._parts.append(chosen(part.rows, is_kept))
             self._n_bytes += self._parts[-1].nbytes
@@ -359,9 +356,9 @@ def check_inputs(inputs: list[Any]) -> None:
     for input in inputs:
         if hasattr(input, "read") and not input.seekable():
             return  # its columns are checked when it is read for the output
-        with _text_input.array_errors_naming(_name(input)), _opened(input) as source:
+        with _text_input.array_errors_naming(_name(input)), _parquet_file(input) as source:
             has_int96 = _writer_options(source)[INT96]
-            schemas.append((source.schema_arrow, _kinds(source)))
+            schemas.append((source.schema_arrow, _leaf_types(source)))
         if has_int96:
             _check_instants(input)
     for input, schema in zip(inputs, schemas, strict=True):
@@ -374,11 +371,12 @@ def _name(input: Any) -> str:
 
 
 @contextlib.contextmanager
-def _opened(input: Any, **options: Any) -> Iterator[Any]:
+def _parquet_file(input: Any, **options: Any) -> Iterator[Any]:
     """Yield an open Parquet file. Afterwards, restore the position of a file object."""
     parquet = library("pyarrow.parquet", "reading Parquet")
     place = input.tell() if hasattr(input, "read") else 0
-    file = parquet.ParquetFile(_urls.local_path(input), **options)
+    source = _urls.local_copy(input) if _urls.is_url(input) else input
+    file = parquet.ParquetFile(source, **options)
     try:
         yield file
     finally:
@@ -395,7 +393,7 @@ def _writer_options(source: Any) -> dict[str, Any]:
     write a file without rows and compare its columns.
     """
     parquet = library("pyarrow.parquet", "writing Parquet")
-    kinds = _kinds(source)
+    kinds = _leaf_types(source)
     reasons = []
     for version in ("2.6", "1.0"):  # version 1.0 widens unsigned 32-bit integers to 64 bits
         options = {
@@ -406,7 +404,7 @@ def _writer_options(source: Any) -> dict[str, Any]:
         trial = io.BytesIO()
         parquet.ParquetWriter(trial, source.schema_arrow, **options).close()
         written = parquet.ParquetFile(trial)
-        reason = _difference(kinds, _kinds(written))
+        reason = _difference(kinds, _leaf_types(written))
         if reason is None and not written.schema_arrow.equals(source.schema_arrow):
             reason = f"{source.schema_arrow} would be read as {written.schema_arrow}"
         if reason is None:
@@ -415,7 +413,7 @@ def _writer_options(source: Any) -> dict[str, Any]:
     raise ValueError(f"not all columns would keep their types: {reasons[0]}")
 
 
-def _kinds(file: Any) -> list[tuple[str, str]]:
+def _leaf_types(file: Any) -> list[tuple[str, str]]:
     """Return the path and the type of each leaf column. Types of equal meaning are returned as
     equal."""
     kinds = []
@@ -450,10 +448,10 @@ def _check_instants(input: object) -> None:
     unit = {"coerce_int96_timestamp_unit": "ms"}
     with (
         _text_input.array_errors_naming(_name(input)),
-        _opened(input) as source,
-        _opened(input, **unit) as in_milliseconds,
+        _parquet_file(input) as source,
+        _parquet_file(input, **unit) as in_milliseconds,
     ):
-        paths = [path for path, kind in _kinds(source) if kind.startswith("INT96")]
+        paths = [path for path, kind in _leaf_types(source) if kind.startswith("INT96")]
         types: dict[str, list[Any]] = {}  # several columns may share a name
         for field in source.schema_arrow:
             if any(f"{path}.".startswith(f"{field.name}.") for path in paths):
