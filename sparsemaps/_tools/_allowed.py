@@ -245,20 +245,24 @@ class ChoiceOrSeries(Choice):
         return value
 
 
+@dataclass(eq=False)
 class String(Allowed):
-    """A string."""
+    """A string. `rule` says in errors which strings are allowed; it excludes the empty one."""
 
+    rule: str = ""
     words = "str"
 
     def _checked(self, name: str, value: object) -> Any:
-        if not isinstance(value, str):
-            raise ParameterError(name, repr(value), "a string")
+        if not isinstance(value, str) or (self.rule and not value):
+            raise ParameterError(name, repr(value), self.rule or "a string")
         return value
 
 
+@dataclass(eq=False)
 class PathTo(Allowed):
-    """The path of a file or folder."""
+    """The path of a file or folder. `rule` says in errors which values are allowed."""
 
+    rule: str = ""
     words = "str or path-like"
 
     @property
@@ -267,7 +271,8 @@ class PathTo(Allowed):
 
     def _checked(self, name: str, value: object) -> Any:
         if not isinstance(value, (str, os.PathLike)):
-            raise ParameterError(name, repr(value), "a path or None" if self.none else "a path")
+            rule = self.rule or ("a path or None" if self.none else "a path")
+            raise ParameterError(name, repr(value), rule)
         return value
 
 

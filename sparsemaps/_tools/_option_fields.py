@@ -33,13 +33,10 @@ class OptionField(NamedTuple):
     flag: str | None
     """Option of the command; None if the command has none."""
     metavar: str | None
-    const: Any = None
+    const: Any
     """Value of the command's option if no value follows it; None if a value is required."""
-
-    @property
-    def dest(self) -> str:
-        """Name of the command's option in the namespace of argparse."""
-        return (self.flag or self.name).strip("-").replace("-", "_")
+    dest: str
+    """Name of the command's option in the namespace of argparse."""
 
     @property
     def shown_default(self) -> str:
@@ -61,9 +58,10 @@ def _options_of(cls: Any) -> tuple[OptionField, ...]:
         allowed: Allowed = said["allowed"]
         text = " ".join(said["help"].split()).replace("[allowed]", allowed.range)
         flag = said.get("flag", "--" + field.name.replace("_", "-"))
-        metavar = said.get("metavar")
+        dest = (flag or field.name).strip("-").replace("-", "_")
         own = field.name, allowed, field.default, field.type
-        options.append(OptionField(*own, text, flag, metavar, said.get("const")))
+        given = said.get("metavar"), said.get("const")
+        options.append(OptionField(*own, text, flag, *given, dest))
     return tuple(options)
 
 

@@ -213,15 +213,6 @@ GivenSource: TypeAlias = Texts | Svmlight | str | None
 # ---- near-duplicates -----------------------------------------------------------------------------
 
 
-class _Order(String):
-    """The order in which records are preferred."""
-
-    def _checked(self, name: str, value: object) -> Any:
-        if not isinstance(value, str) or not value:
-            raise ParameterError(name, repr(value), "'first', 'longest' or the name of a field")
-        return value
-
-
 class Paths(PathTo):
     """The path of a file or folder, or a sequence of paths."""
 
@@ -305,7 +296,7 @@ class Removal(Values):
     [options]
     """
 
-    keep: str = _Order().default(
+    keep: str = String("'first', 'longest' or the name of a field").default(
         "first",
         'Which records to keep: "first" keeps the first one in the order of the inputs, "longest" '
         "the one with the most characters of text or the most entries, and the name of a field or "
@@ -333,15 +324,6 @@ class Removal(Values):
 # ---- tables --------------------------------------------------------------------------------------
 
 
-class _BadRecords(PathTo):
-    """The path of a table, or "error"."""
-
-    def _checked(self, name: str, value: object) -> Any:
-        if not isinstance(value, (str, os.PathLike)):
-            raise ParameterError(name, repr(value), "'error' or the path of a file")
-        return value
-
-
 @dataclass(frozen=True, kw_only=True)
 class Aside(Values):
     """The treatment of bad records.
@@ -351,7 +333,7 @@ class Aside(Values):
     [options]
     """
 
-    bad_records: str | os.PathLike[str] = _BadRecords().default(
+    bad_records: str | os.PathLike[str] = PathTo("'error' or the path of a file").default(
         "error",
         "Set aside records that cannot be read, or are too short or too long, and list them in "
         'this file; with "error", the first one is an error. The table has a header, then a line '
