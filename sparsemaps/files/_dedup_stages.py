@@ -19,7 +19,7 @@ from sparsemaps.files._coded_records import CodedInputs, bad_lines_beside, encod
 from sparsemaps.files._dedup_plan import CLUSTERS, KEPT, REMOVED, DedupPlan, files_of
 from sparsemaps.files._frequency_stages import frequency_stages
 from sparsemaps.files._kept_records import Selection, write_kept
-from sparsemaps.files._removed_records import find_removals, leaders, read_removals
+from sparsemaps.files._removed_records import find_removals, read_removals
 from sparsemaps.files._results import NOWHERE, Place, Results, counts
 from sparsemaps.files._search_tasks import search_stages
 from sparsemaps.files._tasks import Stage, Task, TaskRun
@@ -74,10 +74,16 @@ def _find_clusters(
     plan: DedupPlan, coded: CodedInputs, files: dict[str, str], path: str, run: TaskRun
 ) -> int:
     """Write the number of each record's cluster, and return the number of clusters. A cluster
-    consists of a kept record and the records removed as its duplicates."""
+    consists of a kept record and the records removed as its duplicates, or of the records that
+    duplicate the same record of an earlier delivery."""
     n = coded.n_rows
     found = read_removals(files[REMOVED], n, plan.earlier)
-    numbers = numbered_components(leaders(found, n), found.removed, n).astype(np.uint32)
+    other = found.witness.copy()  # a record of the same cluster
+    # Records near the same record of an earlier delivery join the first of them.
+    is_earlier = other >= n
+    _, first, which = np.unique(other[is_earlier], return_index=True, return_inverse=True)
+    other[is_earlier] = found.removed[is_earlier][first][which]
+    numbers = numbered_components(other, found.removed, n).astype(np.uint32)
     save_array(path, numbers)
     return int(numbers.max()) + 1 if n else 0
 

@@ -18,7 +18,6 @@ from sparsemaps.files._formats import FORMATS, FormatOptions, OutputFormat, rows
 from sparsemaps.files._job_options import MappedRows, Svmlight, Texts
 from sparsemaps.files._libsvm_rows import LibsvmRows
 from sparsemaps.files._output_job import MadeOutput, OutputJob
-from sparsemaps.files._recipes import config_of
 from sparsemaps.files._row_source import Source
 from sparsemaps.files._rows import read_counted, read_rows
 from sparsemaps.files._tasks import TaskRun
@@ -173,8 +172,14 @@ class Job(OutputJob):
         return [n_rows, n_empty, n_bad]
 
     def recipe(self) -> dict[str, Any]:
+        config, map = None, self.map
+        try:
+            config = None if map is None else map.to_config()
+        except ValueError:  # a parameter without a JSON form, such as the function of a density
+            parameters = {name: repr(value) for name, value in map.get_params(deep=False).items()}
+            del parameters["n_jobs"], parameters["random_state"]
+            config = {"class": type(map).__name__, "parameters": parameters, "seed": map.seed_}
         source, output = self.source.options(), self.options._asdict()
-        config = None if self.map is None else config_of(self.map)
         return {"map": config, "options": {"format": self.format, **source, **output}}
 
     def name_of_output(self, name: str) -> str:

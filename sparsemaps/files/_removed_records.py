@@ -125,13 +125,3 @@ def _near(
 
     least, recall = _search.for_candidates(codes, search.threshold, search.recall)
     return NearBy(least, recall, search.threshold, similarity, prepare)
-
-
-def leaders(found: Removals, n_records: int) -> Array:
-    """Return a record of the cluster of each removed record: its witness, or the first record that
-    duplicates the same record of an earlier delivery."""
-    is_earlier = found.witness >= n_records
-    leader = found.witness.copy()
-    _, first, which = np.unique(found.witness[is_earlier], return_index=True, return_inverse=True)
-    leader[is_earlier] = found.removed[is_earlier][first][which]
-    return leader

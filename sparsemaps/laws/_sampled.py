@@ -51,22 +51,17 @@ class SampledLaw(Law):
 
     @functools.cached_property
     def codes(self) -> ByChance:
-        return ByChance(self.bits, self.chance)
+        return ByChance(self.bits)
 
     @property
     def is_one_hot(self) -> bool:
         return True
 
-    @property
-    def chance(self) -> float:
-        """Probability that the codes of different samples agree."""
-        return float(2.0**-self.bits)
-
     def bias(self, pairs: Pairs) -> Bias:
         return Bias(chance=(1 - pairs.kernel) * self._chance_of(pairs))
 
     def _chance_of(self, pairs: Pairs) -> Array:
-        chance = np.full_like(pairs.kernel, self.chance)
+        chance = np.full_like(pairs.kernel, self.codes.chance)
         return chance if self.samples_empty_rows else chance * (pairs.longest > 0)
 
     def moments(self, pairs: Pairs) -> Moments:
@@ -197,9 +192,9 @@ class SignsLaw(SampledLaw):
         agreement = kernel(X, Y, n_jobs=n_jobs)
         return 2 * agreement - 1 if self.dense_output else agreement
 
-    @property
-    def chance(self) -> float:
-        return 0.0  # bits agree at the rate of the kernel
+    @functools.cached_property
+    def codes(self) -> ByChance:
+        return ByChance(self.bits, chance=0.0)  # bits agree at the rate of the kernel
 
     @property
     def least_kernel(self) -> float:

@@ -189,8 +189,7 @@ def may_be_missing(codes: PackedCodes, agreements: Array, kernel: Array, recall:
 def least_agreeing(codes: PackedCodes, threshold: float) -> int:
     """Return the least number of agreeing codes for which the estimate may be at least
     `threshold`."""
-    counts = np.arange(codes.n_hashes + 1)
-    return int(np.argmax(reaches(codes.law.highest(counts, codes.n_hashes), threshold)))
+    return int(np.argmax(reaches(_highest_estimates(codes.law, codes.n_hashes), threshold)))
 
 
 def estimates_of_pairs(
@@ -200,7 +199,7 @@ def estimates_of_pairs(
     `differing` codes."""
     n = codes.n_hashes
     if not codes.law.needs_parts:
-        return _estimates_of_counts(codes.law, n)[n - differing]
+        return _highest_estimates(codes.law, n)[n - differing]
     own, place = np.unique(i, return_inverse=True)
     others, other_place = np.unique(j, return_inverse=True)
     A, B = codes[own], other[others]
@@ -209,8 +208,10 @@ def estimates_of_pairs(
 
 
 @lru_cache(maxsize=64)
-def _estimates_of_counts(law: AgreementLaw, n_hashes: int) -> Array:
-    return law.estimate(np.arange(n_hashes + 1), n_hashes)[0]
+def _highest_estimates(law: AgreementLaw, n_hashes: int) -> Array:
+    """Return the highest estimate for each number of agreeing codes; unless the law needs parts, it
+    is the only one."""
+    return law.highest(np.arange(n_hashes + 1), n_hashes)
 
 
 def reaches(similarity: Array, threshold: float) -> Array:

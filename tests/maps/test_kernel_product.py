@@ -71,7 +71,7 @@ def test_disjoint_rows_agree_by_chance(columns):
         MinHash(n_hashes=20_000, bits=1),
     )
     product = KernelProduct(maps=maps, random_state=SEED).fit(X)
-    assert [law.chance for law in product.law.factors] == [1 / 4, 1 / 2]
+    assert [law.codes.chance for law in product.law.factors] == [1 / 4, 1 / 2]
     assert product.law.codes.chance == 1 / 8
     numbers = codes.unpack(product.encode(X), 3, n_hashes=20_000)
     theorems.assert_rate(numbers[0] == numbers[1], 1 / 8)
@@ -86,7 +86,7 @@ def test_estimate_of_the_docstring():
         MinHash(n_hashes=n_hashes, bits=1),
     )
     product = KernelProduct(maps=maps, random_state=SEED).fit(X)
-    p, q = (law.chance for law in product.law.factors)
+    p, q = (law.codes.chance for law in product.law.factors)
     numbers = codes.unpack(product.encode(X), 3, n_hashes=n_hashes)
     one, other = np.triu_indices(4, 1)
     first = numbers[one] >> 1 == numbers[other] >> 1

@@ -364,7 +364,7 @@ def test_codes_do_not_depend_on_the_width():
     X = random_csr(n_columns=200)
     wide = sp.csr_array((X.data, X.indices, X.indptr), (X.shape[0], 2**40))
     maps = [ConsistentWeightedSampling(random_state=SEED).fit(rows) for rows in (X, wide)]
-    assert [cws.law.chance for cws in maps] == [2.0**-8, 2.0**-8]
+    assert [cws.law.codes.chance for cws in maps] == [2.0**-8, 2.0**-8]
     np.testing.assert_array_equal(maps[0].encode(X), maps[1].encode(wide))
 
 
