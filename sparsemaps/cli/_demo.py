@@ -17,7 +17,7 @@ from sparsemaps import neighbors
 from sparsemaps._io import _output_files
 from sparsemaps._tools._typing import Array
 from sparsemaps.cli._compare import figures_of, picture_of, progress
-from sparsemaps.cli._demo_data import DemoSizes, DemoText, LearningTask, digits, texts
+from sparsemaps.cli._demo_data import DemoText, LearningTask, digits, texts
 from sparsemaps.comparison import Comparison, compare_by
 from sparsemaps.comparison._budget import Budget
 from sparsemaps.libsvm import dump_svmlight_file
@@ -25,12 +25,24 @@ from sparsemaps.maps.weighted_sampling import ConsistentWeightedSampling
 from sparsemaps.text import ByteNgrams
 
 BITS = 8
-N_SET_HASHES = 256
-SIMILAR = 0.8
+N_HASHES = 256
+"""Number of hashes of the codes by which pairs of texts are found."""
+
+THRESHOLD = 0.8
+"""The least similarity of these pairs."""
+
 N_SHOWN = 3
 WRITTEN = "texts.train", "texts.test"
 
 T = TypeVar("T")
+
+
+class DemoSizes(NamedTuple):
+    """Sizes of the demonstration."""
+
+    texts_each: int = 1200  # per package
+    n_hashes: int = 256  # of the written map
+    seconds: float = 25.0  # per comparison
 
 
 def timed(function: Callable[[], T]) -> tuple[T, float]:
@@ -60,10 +72,6 @@ def table(task: LearningTask, comparison: Comparison) -> Iterator[str]:
     yield ""
 
 
-def sampling(n_hashes: int) -> ConsistentWeightedSampling:
-    return ConsistentWeightedSampling(n_hashes=n_hashes, bits=BITS, random_state=0, n_jobs=-1)
-
-
 class NearPairs(NamedTuple):
     """Pairs of texts with nearly the same trigrams."""
 
@@ -80,9 +88,9 @@ def near_pairs(texts: list[DemoText]) -> NearPairs:
     """Return the pairs of texts with nearly the same trigrams."""
     trigrams = ByteNgrams(binary=True, lowercase=True, n_jobs=-1)
     X = trigrams.transform([text for _, _, text in texts])
-    minhash = sparsemaps.MinHash(n_hashes=N_SET_HASHES, bits=BITS, random_state=0, n_jobs=-1).fit(X)
+    minhash = sparsemaps.MinHash(n_hashes=N_HASHES, bits=BITS, random_state=0, n_jobs=-1).fit(X)
     codes, encode_seconds = timed(lambda: minhash.encode(X, packed=True))
-    found, seconds = timed(lambda: neighbors.similar_pairs(codes, SIMILAR, n_jobs=-1))
+    found, seconds = timed(lambda: neighbors.similar_pairs(codes, THRESHOLD, n_jobs=-1))
     return NearPairs(X.nnz, *found, encode_seconds, seconds)
 
 
@@ -93,7 +101,7 @@ def near_duplicates(texts: list[DemoText], found: NearPairs) -> Iterator[str]:
     n = len(texts)
     yield f"  {n} texts of {n_trigrams / n:.0f} trigrams on average, {n * (n - 1) // 2} pairs"
     yield (
-        f"  {len(first)} pairs of similarity {SIMILAR} or more, by {N_SET_HASHES} bytes a text: "
+        f"  {len(first)} pairs of similarity {THRESHOLD} or more, by {N_HASHES} bytes a text: "
         f"codes {encode_seconds:.3f} s, pairs {seconds:.3f} s"
     )
     packages, files = (np.array([text[part] for text in texts]) for part in (0, 1))
@@ -110,11 +118,11 @@ def near_duplicates(texts: list[DemoText], found: NearPairs) -> Iterator[str]:
     yield ""
 
 
-def write(task: LearningTask, directory: Path) -> Iterator[str]:
+def write(task: LearningTask, n_hashes: int, directory: Path) -> Iterator[str]:
     """Write the texts, mapped by a min-max map, as LIBSVM files, and yield lines on how to use
     them."""
-    n_hashes = task.sizes.n_hashes
-    cws = sampling(n_hashes).fit(task.X_train)
+    cws = ConsistentWeightedSampling(n_hashes=n_hashes, bits=BITS, random_state=0, n_jobs=-1)
+    cws.fit(task.X_train)
     train, test, model = (directory / name for name in (*WRITTEN, "texts.model"))
     for X, y, path in ((task.X_train, task.y_train, train), (task.X_test, task.y_test, test)):
         dump_svmlight_file(cws.transform(X), y, path, zero_based=False)
@@ -138,17 +146,24 @@ def run(
     _output_files.refuse_clashes([], outputs, [directory])
     Path(directory).mkdir(parents=True, exist_ok=True)
     comparisons = {}
-    for make in (digits, texts):
-        task = make(sizes)
+
+    def compare(task: LearningTask) -> None:
         comparisons[task.short] = compared(task, sizes.seconds)
         for line in table(task, comparisons[task.short]):
             say(line)
-    found = near_pairs(task.texts)
-    lines = near_duplicates(task.texts, found), write(task, Path(directory))
+
+    compare(digits())
+    of_texts = texts(sizes.texts_each)
+    compare(of_texts)
+    found = near_pairs(of_texts.texts)
+    lines = (
+        near_duplicates(of_texts.texts, found),
+        write(of_texts, sizes.n_hashes, Path(directory)),
+    )
     for line in itertools.chain.from_iterable(lines):
         say(line)
     if plot is not None:
         picture_of(comparisons, plot)
         say(f"Written: {plot}, accuracy against bytes per row.")
-    of_digits, of_texts = map(figures_of, comparisons.values())
-    return {"digits": of_digits, "texts": of_texts, "pairs": len(found.first)}
+    figures = dict(zip(("digits", "texts"), map(figures_of, comparisons.values()), strict=True))
+    return {**figures, "pairs": len(found.first)}

@@ -28,14 +28,6 @@ DemoText = tuple[str, str, bytes]
 """A package, a file in it, and a text in that file."""
 
 
-class DemoSizes(NamedTuple):
-    """Sizes of the demonstration."""
-
-    texts_each: int = 1200  # per package
-    n_hashes: int = 256  # of the written map
-    seconds: float = 25.0  # per comparison
-
-
 class LearningTask(NamedTuple):
     """A classification task, split into training and test data."""
 
@@ -46,17 +38,16 @@ class LearningTask(NamedTuple):
     X_test: Any
     y_test: Array
     texts: list[DemoText]  # the texts of the rows of both parts
-    sizes: DemoSizes
 
 
-def digits(sizes: DemoSizes) -> LearningTask:
+def digits() -> LearningTask:
     """Return the handwritten digits, 8 x 8 pixels from 0 to 16."""
     X, y = _sklearn.load_digits(return_X_y=True)
     is_test = np.arange(len(y)) % 3 == 2
     X = sp.csr_array(X)
     title = "1. Handwritten digits: 8 x 8 pixels"
     parts = X[~is_test], y[~is_test], X[is_test], y[is_test]
-    return LearningTask(title, "handwritten digits", *parts, texts=[], sizes=sizes)
+    return LearningTask(title, "handwritten digits", *parts, texts=[])
 
 
 def docstrings(path: Path) -> Iterator[bytes]:
@@ -95,13 +86,12 @@ def new_texts(files: list[Path], seen: set[bytes]) -> Iterator[tuple[bool, str, 
                 yield number % 3 == 2, f"{path.parent.name}/{path.name}", text
 
 
-def texts(sizes: DemoSizes) -> LearningTask:
-    """Return docstrings with their packages as classes. Each file is entirely for training or
-    entirely for the test."""
+def texts(n: int) -> LearningTask:
+    """Return `n` docstrings of each package, with their packages as classes. Each file is entirely
+    for training or entirely for the test."""
     rows: list[tuple[int, bool, DemoText]] = []
     seen: set[bytes] = set()
     all_sources = list(sources())
-    n = sizes.texts_each
     with tqdm(total=n * len(all_sources), desc="reading texts", disable=None, leave=False) as bar:
         for label, (name, files) in enumerate(all_sources):
             for is_test, place, text in itertools.islice(new_texts(files, seen), n):
@@ -113,4 +103,4 @@ def texts(sizes: DemoSizes) -> LearningTask:
     names = ", ".join(source for source, _ in all_sources)
     title = f"2. Documentation strings as counts of bytes: which package are they from? ({names})"
     parts = X[~for_test], y[~for_test], X[for_test], y[for_test]
-    return LearningTask(title, "texts by their bytes", *parts, texts=list(read), sizes=sizes)
+    return LearningTask(title, "texts by their bytes", *parts, texts=list(read))

@@ -145,7 +145,7 @@ def _task_of(options: argparse.Namespace) -> tuple[str, int, int] | None:
         raise ValueError("--stage and --task must be given together")
     if options.stage is None:
         return None
-    if _is_on_dask(options) or options.tasks or options.fresh is not None:
+    if options.dask or options.tasks or options.fresh is not None:
         raise ValueError("--task cannot be combined with --dask, --tasks or --fresh")
     return options.stage, *options.task
 
@@ -163,32 +163,23 @@ def run_plan(options: argparse.Namespace, plan: Plan) -> Any:
             print_line(line)
         sys.stdout.flush()  # here, because main reports its errors
         return None
-    if _is_on_dask(options) and not plan.can_be_shared:
-        raise ValueError("on a cluster, inputs and outputs must be files")
-    with engine_of(options) as engine:
-        answer = plan.run(value_of(options, Run, task=task, engine=engine))
+    engine: Any = contextlib.nullcontext()
+    if options.dask:
+        if not plan.can_be_shared:
+            raise ValueError("on a cluster, inputs and outputs must be files")
+        from sparsemaps.dask._engine import connect
+
+        engine = connect(options.scheduler or "", options.n_jobs)
+    with engine as workers:
+        answer = plan.run(value_of(options, Run, task=task, engine=workers))
     return answer if task is None else None
 
 
 def run_outputs(options: argparse.Namespace, plan: Plan) -> Any:
     """Do the same as `run_plan`, for a plan with one output or with one output per input."""
-    if _is_on_dask(options) and not plan.can_be_shared:
+    if options.dask and not plan.can_be_shared:
         raise ValueError("--dask needs an output directory, whose name ends in a slash")
     return run_plan(options, plan)
-
-
-def engine_of(options: argparse.Namespace) -> Any:
-    """Connect to the workers of --dask or --scheduler, as a context manager that yields None
-    without these options."""
-    if not _is_on_dask(options):
-        return contextlib.nullcontext()
-    from sparsemaps.dask._engine import connect
-
-    return connect(options.scheduler or "", options.n_jobs)
-
-
-def _is_on_dask(options: argparse.Namespace) -> bool:
-    return options.dask or options.scheduler is not None
 
 
 def refuse_other_options(options: argparse.Namespace, path: str) -> None:

@@ -249,9 +249,16 @@ def add_tasks(parser: argparse.ArgumentParser, title: str, dask: str) -> None:
         help=f"{dask}; without --scheduler, start --n-jobs processes on this machine",
     )  # fmt: skip
     group.add_argument(
-        "--scheduler", type=non_empty, metavar="ADDRESS",
+        "--scheduler", action=_Scheduler, type=non_empty, metavar="ADDRESS",
         help="address or file of the scheduler of the Dask cluster; implies --dask",
     )  # fmt: skip
+
+
+class _Scheduler(argparse.Action):
+    """The scheduler of a cluster, which implies --dask."""
+
+    def __call__(self, parser: object, namespace: Any, value: object, *rest: Any) -> None:
+        namespace.scheduler, namespace.dask = value, True
 
 
 def non_empty(text: str) -> str:

@@ -6,7 +6,6 @@ that need or exclude another.
 """
 
 import argparse
-import contextlib
 import os
 import pickle
 import re
@@ -242,8 +241,9 @@ def test_workers_have_the_same_words(name, monkeypatch):
             file.write('{"text": "a b", "y": 1}\n' + line + "\n")
         words, texts = f"{OF_TASKS[name]} {options}".replace("IN", f"{number}.jsonl"), []
         for engine in (None, OtherProcess()):
+            how = {} if engine is None else {"engine": engine}
             monkeypatch.setattr(
-                _given, "engine_of", lambda _, engine=engine: contextlib.nullcontext(engine)
+                _given.Run, "of", lambda given, how=how: _given.Run(**(given | how))
             )
             done = command(*words.split(), "--fresh")
             texts.append(done.stderr.decode().replace(f"{os.getcwd()}{os.sep}", ""))

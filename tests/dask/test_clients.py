@@ -279,7 +279,7 @@ def test_dask_takes_no_value(name):
     assert (options.inputs, options.dask, options.scheduler) == (["in"], True, None)
     words[words.index("--dask")] = "--scheduler=file.json"
     options = make_parser().parse_args(words)
-    assert (options.inputs, options.scheduler) == (["in"], "file.json")
+    assert (options.inputs, options.dask, options.scheduler) == (["in"], True, "file.json")
     with pytest.raises(SystemExit):
         make_parser().parse_args([*words[:-2], "-o", "out", "--dask=tcp://scheduler:1"])
 
