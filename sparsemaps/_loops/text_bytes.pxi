@@ -55,10 +55,15 @@ cdef class ByteCounter:
     def give_back(self, columns, values):
         self.outputs.append((columns.base, values.base))
 
-    def rows(self, int64_t first, texts):
+    @property
+    def has_sets(self):
+        return False
+
+    def rows(self, int64_t first, texts, bint sets=False):
         """Return the columns and values of the rows of a block's texts, the end of each row, and
         the number of bytes. Texts are as for ``text.Vectorizer``.
         """
+        assert not sets
         cdef uint8_t[::1] memory
         cdef span_t *spans
         cdef int64_t row, n_rows, total = 0, most = 0, start = 0, n

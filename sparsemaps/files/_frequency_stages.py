@@ -30,7 +30,7 @@ from sparsemaps.maps._texts import TextEncoder
 from sparsemaps.records._batch import Batch, CountedBatch
 from sparsemaps.records._table import format_by_name
 from sparsemaps.text import _frequencies
-from sparsemaps.text._csr import sets_of_texts
+from sparsemaps.text._csr import Loops, sets_of_texts
 from sparsemaps.text._descriptions import compiled_loops, vectorizer_config
 from sparsemaps.text._frequencies import Buckets, Frequencies
 from sparsemaps.text._own_ngrams import OwnNgrams
@@ -247,12 +247,12 @@ def _add_input(
 
 
 def _buckets_of(
-    table: Frequencies, loops: Any, block: Batch, checksums: bool, *, holds: bool
+    table: Frequencies, loops: Loops | None, block: Batch, checksums: bool, *, holds: bool
 ) -> tuple[list[Buckets], CountedBatch | None]:
     """Return the buckets of the n-grams of a block, in parts. With `holds`, also return the records
     with these n-grams, if the loops make sets of them."""
     weights = None if block.weights is None else np.array(block.weights, float)
-    if not getattr(loops, "has_sets", False):
+    if loops is None or not loops.has_sets:
         rows = reader_of(block)
         some = rows.block(0, rows.n_rows)
         return [table.buckets(*_of_weight(weights, 0, some.indices, some.indptr))], None

@@ -39,9 +39,9 @@ def check_parameters(model: ModelState) -> None:
 def _check_vectorizer(vectorizer: object) -> None:
     if hasattr(vectorizer, "transform") and not isinstance(vectorizer, type):
         return
-    from sparsemaps.text._analyzers import is_said
+    from sparsemaps.text._analyzers import is_specification
 
-    if not is_said(vectorizer):
+    if not is_specification(vectorizer):
         raise ParameterError(
             "vectorizer", repr(vectorizer), 'None, "char:3" or the like, Texts, or have transform'
         )

@@ -92,7 +92,7 @@ class TextEncoder:
             work.rows.first = first
             return draw.encode(replace(work, n_jobs=1), packed=packed)
         rows: RowReader
-        if draw.law.is_of_sets and getattr(compiled, "has_sets", False):
+        if draw.law.is_of_sets and compiled.has_sets:
             columns, values, ends, _ = compiled.rows(first, block, sets=True)
             rows = SetReader(columns, _indptr(ends))
         else:

@@ -104,16 +104,13 @@ def spec_of(description: dict[str, Any]) -> str | None:
     return spec if is_same else None
 
 
-_SAID = "analyzer", "token_pattern", "normalize"
-"""Fields of a value that specifies n-grams, such as `sparsemaps.files.Texts`."""
-
-
-def is_said(vectorizer: object) -> bool:
+def is_specification(vectorizer: object) -> bool:
     """Return whether a parameter `vectorizer` specifies n-grams: as a string like "char:3", or as a
     value with the fields of `sparsemaps.files.Texts`."""
     if isinstance(vectorizer, type) or hasattr(vectorizer, "transform"):
         return False
-    return isinstance(vectorizer, str) or all(hasattr(vectorizer, name) for name in _SAID)
+    fields = "analyzer", "token_pattern", "normalize"
+    return isinstance(vectorizer, str) or all(hasattr(vectorizer, name) for name in fields)
 
 
 def as_vectorizer(vectorizer: Any, *, binary: bool, by_table: bool = False) -> Any:
@@ -121,15 +118,14 @@ def as_vectorizer(vectorizer: Any, *, binary: bool, by_table: bool = False) -> A
     vectorizer that counts them, or with `binary` makes sets of them. Any other object is returned
     unchanged. With `by_table`, the frequency table of the specification filters or weights
     n-grams."""
-    if not is_said(vectorizer):
+    if not is_specification(vectorizer):
         return vectorizer
-    fields = (vectorizer,)
+    spec, how = vectorizer, {}
     if not isinstance(vectorizer, str):
-        fields = tuple(getattr(vectorizer, name) for name in _SAID)
+        spec = vectorizer.analyzer
+        how = {"token_pattern": vectorizer.token_pattern, "normalize": vectorizer.normalize}
     try:
-        made = vectorizer_of(
-            fields[0], **dict(zip(_SAID[1:], fields[1:], strict=False)), binary=binary
-        )
+        made = vectorizer_of(spec, **how, binary=binary)
         made.fit([""])  # checks the parameters
         return _by_counts(made, vectorizer, binary=binary, by_table=by_table)
     except ValueError as error:

@@ -9,6 +9,7 @@ import numpy as np
 
 from sparsemaps._tools import _sklearn
 from sparsemaps.text._byte_ngrams import ByteNgrams
+from sparsemaps.text._csr import Loops
 from sparsemaps.text._vectorizer import HashingVectorizer
 
 
@@ -24,11 +25,11 @@ class DerivedVectorizer(ABC):
         vectorizer."""
 
     @abstractmethod
-    def _compiled(self) -> Any: ...
+    def _compiled(self) -> Loops | None: ...
 
 
 def compiled_loops(vectorizer: Any) -> Any:
-    """Return the loops of a vectorizer of this package; None for other vectorizers and for
+    """Return the `Loops` of a vectorizer of this package; None for other vectorizers and for
     parameters that the loops do not support."""
     own = isinstance(vectorizer, HashingVectorizer | ByteNgrams | DerivedVectorizer)
     return vectorizer._compiled() if own else None

@@ -42,10 +42,10 @@ class PiecewiseVectorizer:
     """
 
     def __init__(self, make: Callable[..., Any], longest: int, plain: bool) -> None:
-        self._make, self._rows, self._longest = make, make(), longest
+        self._make, self._loops, self._longest = make, make(), longest
         self._blank = _PLAIN_BLANK if plain else _BLANK
         self._n_characters, self._n_shared = PIECE_CHARACTERS, OVERLAP_CHARACTERS
-        self.has_sets = self._rows.has_sets
+        self.has_sets = self._loops.has_sets
 
     def rows(
         self, first: int, texts: Iterable[Any], sets: bool = False
@@ -54,10 +54,10 @@ class PiecewiseVectorizer:
         text = self._long_text(texts)
         counts = None if text is None else self._count(text)
         if counts is None:
-            return self._rows.rows(first, texts, sets)
-        columns, values, ends, n_ngrams = self._rows.rows(first, _without_last(texts), sets)
+            return self._loops.rows(first, texts, sets)
+        columns, values, ends, n_ngrams = self._loops.rows(first, _without_last(texts), sets)
         if not sets:
-            own_values = self._rows.values_of(counts.sums.astype(np.int32))
+            own_values = self._loops.values_of(counts.sums.astype(np.int32))
             values = np.concatenate((values, own_values))
         columns = np.concatenate((columns, counts.columns))
         return columns, values, np.append(ends, len(columns)), n_ngrams + counts.n_ngrams
@@ -65,7 +65,7 @@ class PiecewiseVectorizer:
     def give_back(self, columns: Array, values: object) -> None:
         """Lend the arrays of `rows` to the next call, unless they are concatenated ones."""
         if columns.base is not None:
-            self._rows.give_back(columns, values)
+            self._loops.give_back(columns, values)
 
     def _long_text(self, texts: Iterable[Any]) -> str | None:
         """Return the last text of a block if it is long; otherwise None."""

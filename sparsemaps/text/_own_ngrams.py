@@ -19,6 +19,7 @@ from sparsemaps._tools._blocks import sums_of_rows
 from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._typing import Array, Vectorizer
 from sparsemaps.text import _frequencies
+from sparsemaps.text._csr import Loops
 from sparsemaps.text._descriptions import DerivedVectorizer, compiled_loops
 from sparsemaps.text._frequencies import Frequencies
 from sparsemaps.text._ngram_places import ngrams_of
@@ -109,7 +110,7 @@ class OwnNgrams(DerivedVectorizer):
         counts = "counted from the inputs" if self.table is None else self.frequencies.digest()
         return {"own": {"max_df": self.max_df, "min_own": self.min_own, "frequencies": counts}}
 
-    def _compiled(self) -> Any:
+    def _compiled(self) -> Loops | None:
         loops = compiled_loops(self.vectorizer)
         return None if loops is None else _OwnLoops(self, loops)
 
@@ -118,16 +119,15 @@ class _OwnLoops(NamedTuple):
     """The compiled loops of a vectorizer, restricted to the entries that count."""
 
     own: OwnNgrams
-    loops: Any
+    loops: Loops
 
     @property
     def has_sets(self) -> bool:
-        return bool(getattr(self.loops, "has_sets", False))
+        return self.loops.has_sets
 
     def rows(self, first: int, block: object, sets: bool = False) -> tuple[Array, Any, Array, int]:
-        """Return the same as `Vectorizer.rows`, for the entries that count."""
-        rows = self.loops.rows(first, block, True) if sets else self.loops.rows(first, block)
-        columns, values, ends, _ = rows
+        """Return the same as the loops, for the entries that count."""
+        columns, values, ends, _ = self.loops.rows(first, block, sets)
         found = self.own.own(columns, values, ends)
         return *found, len(found[0])
 

@@ -12,7 +12,7 @@ from sparsemaps._tools._allowed import LARGEST_INT32, MOST_SNIPPETS, Ints
 from sparsemaps._tools._checks import LARGEST_INT
 from sparsemaps._tools._typing import Array, RandomState
 from sparsemaps.text import _inputs
-from sparsemaps.text._vectorizer import BLOCKS, WORDS_AND_CHARACTERS
+from sparsemaps.text._vectorizer import WITHOUT_BLANKS, WORDS_AND_CHARACTERS
 
 LENGTHS = Ints(1, LARGEST_INT32, MOST_SNIPPETS)
 """Allowed lengths of snippets."""
@@ -29,7 +29,7 @@ scripts without spaces."""
 _WORD = re.compile(rf"(?:{WORDS_AND_CHARACTERS})[{_MARKS}]*")
 _MARK = re.compile(f"[{_MARKS}]")
 _BLANK = re.compile(r"\s")
-_NOT_OF_RUN = re.compile(rf"[\s{BLOCKS}]")
+_NOT_OF_RUN = re.compile(rf"[\s{WITHOUT_BLANKS}]")
 
 _WINDOW = 10
 """Number of characters per word in the first window that is searched backward."""

@@ -21,9 +21,11 @@ from sparsemaps.text._csr import make_rows
 from sparsemaps.text._long_texts import PiecewiseVectorizer
 from sparsemaps.text._normal_forms import ACCENTS, FORMS, normalize
 
-BLOCKS = "".join(f"{chr(first)}-{chr(last)}" for first, last in _text.WITHOUT_BLANKS)
+WITHOUT_BLANKS = "".join(f"{chr(first)}-{chr(last)}" for first, last in _text.WITHOUT_BLANKS)
+"""The characters of scripts without spaces between words, as ranges in a class of a regular
+expression."""
 
-WORDS_AND_CHARACTERS = rf"[{BLOCKS}]|[^\s{BLOCKS}]+"
+WORDS_AND_CHARACTERS = rf"[{WITHOUT_BLANKS}]|[^\s{WITHOUT_BLANKS}]+"
 """Token pattern for texts in any language. A token is a single character in scripts without spaces
 between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese), and elsewhere a run of characters that
 are not whitespace."""

@@ -15,6 +15,7 @@ from sparsemaps._tools._parameters import named
 from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._typing import Array, CsrMatrix, Vectorizer
 from sparsemaps.text import _frequencies, _inputs
+from sparsemaps.text._csr import Loops
 from sparsemaps.text._descriptions import DerivedVectorizer, compiled_loops
 from sparsemaps.text._frequencies import Frequencies
 from sparsemaps.text._idf import IdfWeights
@@ -40,7 +41,7 @@ class WeightedNgrams(DerivedVectorizer):
         vectorizer."""
         return {"idf": self.weights.to_config()}
 
-    def _compiled(self) -> Any:
+    def _compiled(self) -> Loops | None:
         loops = compiled_loops(self.vectorizer)
         return None if loops is None else _WeightedLoops(loops, self.weights.weighting().weigh)
 
@@ -82,10 +83,15 @@ def read_table(path: str) -> Frequencies:
 class _WeightedLoops(NamedTuple):
     """The compiled loops of a vectorizer, with weighted values."""
 
-    loops: Any
+    loops: Loops
     weigh: Callable[..., None]
 
-    def rows(self, first: int, block: object) -> tuple[Array, Array, Array, int]:
+    @property
+    def has_sets(self) -> bool:
+        return False
+
+    def rows(self, first: int, block: object, sets: bool = False) -> tuple[Array, Any, Array, int]:
+        assert not sets
         columns, values, ends, n = self.loops.rows(first, block)
         self.weigh(columns, values, values)
         return columns, values, ends, n

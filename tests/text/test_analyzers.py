@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import HashingVectorizer as Theirs
 
 from sparsemaps.files import Texts
 from sparsemaps.text import ByteNgrams, HashingVectorizer
-from sparsemaps.text._analyzers import as_vectorizer, is_said, spec_of, vectorizer_of
+from sparsemaps.text._analyzers import as_vectorizer, is_specification, spec_of, vectorizer_of
 from sparsemaps.text._descriptions import vectorizer_config
 
 TEXTS = [text for text in strange_texts(40) if text.isprintable()]
@@ -161,10 +161,10 @@ def test_descriptions_are_known_by_their_specs(spec, normalize):
 
 
 def test_what_says_ngrams():
-    assert is_said("word:1")
-    assert is_said(Texts("word:1"))
+    assert is_specification("word:1")
+    assert is_specification(Texts("word:1"))
     for other in (SimpleNamespace(analyzer="word:1"), HashingVectorizer(), HashingVectorizer, None):
-        assert not is_said(other)
+        assert not is_specification(other)
 
 
 def test_sets_have_no_weights():

@@ -103,7 +103,7 @@ def test_ends_that_no_memory_has(end):
 
 def test_a_text_that_is_too_long_is_named():
     """Its characters are not read: they are not there."""
-    compiled = HashingVectorizer()._compiled()._rows
+    compiled = HashingVectorizer()._compiled()._loops
     for most, rows in (
         (2**31, lambda lent: ByteNgrams().transform(lent)),
         (2**29, lambda lent: compiled.rows(0, (next(_inputs._arrow_chunks(lent)), 0, 2))),

@@ -58,7 +58,7 @@ def test_the_number_of_ngrams():
     """Of a block whose last text is taken in pieces: that of all its texts."""
     pieces = HashingVectorizer(ngram_range=(1, 2))._compiled()
     texts = ["one two", TEXT]
-    expected = pieces._rows.rows(0, texts)[3]
+    expected = pieces._loops.rows(0, texts)[3]
     pieces._n_characters, pieces._n_shared = 80, 3
     assert pieces.rows(0, texts)[3] == expected > 100
 
