@@ -5,6 +5,7 @@
   values that their parameters may have.
 - ``_option_fields`` makes checks, keywords, docstrings, help and tables from options, which are
   fields of a value.
+- ``_plurals`` writes numbers with their nouns: "1 record", "2 records".
 - ``_docstrings`` fills in text shared by several docstrings.
 - ``_seeding`` draws the seed of a map, and derives the keys of its random numbers.
 - ``_blocks`` divides rows into ranges of nearly equal work, and sums the entries of rows.

@@ -32,6 +32,7 @@ import numpy as np
 
 from sparsemaps._tools import _checks, _seeding, _sklearn
 from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._typing import Array, MatrixLike, RandomState
 from sparsemaps.approximation import _error
 from sparsemaps.approximation._coverage import coverage
@@ -283,7 +284,8 @@ def _check_bias(
     """Raise if no size is sufficient, with advice on how to reduce the bias."""
     if not unit.all():
         raise ValueError(
-            f"relative=True needs kernels that are not 0, and {np.sum(unit == 0)} pairs have 0: "
+            "relative=True needs kernels that are not 0, got "
+            f"{counted(np.sum(unit == 0), 'pairs')} with 0: "
             "angle leaves out rows that are far apart"
         )
     of_pairs = np.broadcast_to(np.abs(moments.bias) / unit, np.shape(moments.kernel))

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from sparsemaps._input import _sparse
 from sparsemaps._tools import _sklearn
+from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._typing import Array, CsrMatrix, MatrixLike
 from sparsemaps.laws._moments import Pairs, UnknownVarianceError
 from sparsemaps.maps._sparse_map import SparseMap
@@ -105,8 +106,8 @@ class KernelError:
             lines[0] += f"  (above {self.safe_peak:.3f} single errors may be large)"
         return "\n".join(
             [
-                f"error of the kernel at size {self.size}: {self.n_pairs} pairs of rows, "
-                f"{self.n_seeds} seeds",
+                f"error of the kernel at size {self.size}: "
+                f"{counted(self.n_pairs, 'pairs')} of rows, {counted(self.n_seeds, 'seeds')}",
                 f"  root mean square  {self.rmse:.5f}  (theory: {theory(self.theory_rmse)})",
                 f"  deviation         {self.std:.5f} +- {self.std_std_error:.5f}  "
                 f"(theory: {theory(self.theory_std)})",

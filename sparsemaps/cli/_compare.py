@@ -15,6 +15,7 @@ from sparsemaps._io import _output_files
 from sparsemaps._io._sources import expand, known_inputs
 from sparsemaps._tools import _checks, _sklearn
 from sparsemaps._tools._escapes import print_line
+from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._typing import Array
 from sparsemaps._tools._whole_numbers import FLOAT_HOLDS, MixedNumbers, array_of, number_of
 from sparsemaps.cli._given import source_to_learn, value_of
@@ -70,7 +71,7 @@ def compare(options: argparse.Namespace) -> None:
     n_bad = 0 if table is None else table.n_bad
     models = f"{len(comparison)} model{'' if len(comparison) == 1 else 's'}"
     words = f"{models}, {comparison.seconds:.1f} s"
-    words += f", {n_bad} bad records" if n_bad else ""
+    words += f", {counted(n_bad, 'bad records')}" if n_bad else ""
     say(options, words, {**figures_of(comparison), "bad": n_bad})
 
 
@@ -112,12 +113,12 @@ def read(
         made = [source.read(path, of_numbers=of_numbers) for path in paths]
         return _as_arrays(paths, made, are_typed=of_numbers)
     if source.label_field is None:
-        advice = "; of tables, compare reads numbers from CSV"
         is_table = any(known and known.is_table for known in map(format_by_name, paths))
-        raise ValueError(
-            "texts need --label-field FIELD, the field of their labels"
-            + (advice if is_table else "")
-        )
+        try:
+            TextRows(None, source).check_labels(paths)
+        except ValueError as error:
+            advice = "; of tables, compare reads numbers from CSV" if is_table else ""
+            raise ValueError(f"{error}{advice}") from error
     rows = TextRows(
         None, source, numbers_labels=False, sets_aside=aside is not None,
         of_numbers=bool(options.regression),

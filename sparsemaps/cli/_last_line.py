@@ -7,6 +7,7 @@ from typing import Any
 
 from sparsemaps._io._sources import is_standard
 from sparsemaps._tools._escapes import print_line
+from sparsemaps._tools._plurals import counted
 
 
 def say(options: argparse.Namespace, words: str, answer: object) -> None:
@@ -45,4 +46,4 @@ def _named(value: object) -> Any:
 def words_of(figures: Mapping[str, int]) -> str:
     """Return figures with their words: the first figure, and all that are not 0."""
     first = next(iter(figures))
-    return ", ".join(f"{n} {words}" for words, n in figures.items() if n or words == first)
+    return ", ".join(counted(n, words) for words, n in figures.items() if n or words == first)

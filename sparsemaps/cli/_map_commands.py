@@ -14,6 +14,7 @@ from sparsemaps._io._sources import expand
 from sparsemaps._tools._checks import LARGEST_INT32, check_int
 from sparsemaps._tools._escapes import print_line
 from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._typing import MatrixLike
 from sparsemaps.cli import _given
 from sparsemaps.cli._last_line import say, say_if_empty, words_of
@@ -31,7 +32,7 @@ def demo(options: argparse.Namespace) -> None:
     start = time.perf_counter()
     figures = _demo.run(options.output, options.plot)
     sys.stdout.flush()
-    words = f"{figures['pairs']} pairs, {time.perf_counter() - start:.1f} s"
+    words = f"{counted(figures['pairs'], 'pairs')}, {time.perf_counter() - start:.1f} s"
     say(options, words, figures)
 
 

@@ -7,6 +7,7 @@ from sparsemaps import files
 from sparsemaps._io import _output_files
 from sparsemaps._io._sources import expand
 from sparsemaps._tools._escapes import escaped
+from sparsemaps._tools._plurals import counted
 from sparsemaps.cli._given import run_outputs, source_of, value_of
 from sparsemaps.cli._last_line import say, say_if_empty
 from sparsemaps.files._filter import Filtering, label_filter_for
@@ -29,8 +30,8 @@ def predict(options: argparse.Namespace) -> None:
         return
     say_if_empty(options.inputs, answer.n_records)
     negative = f", {answer.n_negative} with negative scores only" if answer.n_negative else ""
-    words = f"{answer.n_records} records{_labels_of(answer)}{_unknown(answer)}{negative}"
-    say(options, f"{words}{_bad(answer)}", answer)
+    words = counted(answer.n_records, "records") + _labels_of(answer) + _unknown(answer)
+    say(options, f"{words}{negative}{_bad(answer)}", answer)
 
 
 def filter(options: argparse.Namespace) -> None:
@@ -44,7 +45,7 @@ def filter(options: argparse.Namespace) -> None:
     answer = _run_labels(options, OutputPlan.of(job, paths, options.output))
     if answer is not None:
         say_if_empty(options.inputs, answer.n_records)
-        kept = f"{answer.n_records} records, {answer.n_kept} kept"
+        kept = f"{counted(answer.n_records, 'records')}, {answer.n_kept} kept"
         say(options, f"{kept}{_unknown(answer)}{_bad(answer)}", answer)
 
 
@@ -57,7 +58,7 @@ def _labels_of(answer: files.LabelledFile) -> str:
     some = list(answer.labels.items())
     words = [f"{escaped(name_of(label))} {n}" for label, n in some[:_MOST_LABELS]]
     if others := sum(n for _, n in some[_MOST_LABELS:]):
-        words.append(f"{len(some) - _MOST_LABELS} other labels {others}")
+        words.append(f"{counted(len(some) - _MOST_LABELS, 'other labels')} {others}")
     return f": {', '.join(words)}" if words else ""
 
 

@@ -3,6 +3,7 @@
 import argparse
 
 from sparsemaps._io._sources import expand
+from sparsemaps._tools._plurals import counted
 from sparsemaps.cli._given import (
     make_map,
     refuse_other_options,
@@ -54,8 +55,8 @@ def dedup(options: argparse.Namespace) -> None:
         return
     say_if_empty(options.inputs, result.n_records)
     said = result.named_counts().items()
-    figures = ", ".join(f"{n} {words}" for words, n in said if n or words in ("records", "kept"))
-    figures += f"; {result.n_clusters} clusters of several, largest {result.largest}"
+    figures = ", ".join(counted(n, words) for words, n in said if n or words in ("records", "kept"))
+    figures += f"; {counted(result.n_clusters, 'clusters')} of several, largest {result.largest}"
     if result.largest > _FRAME and getattr(source, "max_df", 0) is None:
         figures += " (if these share no more than a frame, see --max-df)"
     say(options, figures, result)

@@ -10,11 +10,12 @@ import numpy as np
 from sparsemaps._io._sources import open_input
 from sparsemaps._io._text_input import ending_of, without_compression
 from sparsemaps._tools._checks import finite_or_none
+from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._job_options import Texts
 from sparsemaps.records import csv
 
-_CURE = "turn categories and empty cells into numbers first"
+_CURE = "turn categories and empty cells into numbers first (pandas: get_dummies, fillna)"
 _ENDINGS = "", ".gz", ".bz2", ".xz"
 """Compressed files that NumPy reads, too, as the printed programs do."""
 
@@ -42,7 +43,8 @@ class NumberTable(NamedTuple):
                 line = f"{path}: line {record.n_before + 1}"
                 if len(record.values) != n:
                     raise ValueError(
-                        f"{line}: expected {n} fields, as the header has; got {len(record.values)}"
+                        f"{line}: expected {counted(n, 'fields')}, as the header has; got "
+                        f"{len(record.values)}"
                     )
                 label = record.values.pop(place)
                 labels.append(_number_in(label) if of_numbers else label)
@@ -98,7 +100,7 @@ def number_table(source: Texts, paths: list[str]) -> NumberTable | None:
     if label is None or columns.count(label) != 1:
         got = "" if label is None else f", got {label!r}"
         if columns.count(label) > 1:
-            got += f", the name of {columns.count(label)} columns"
+            got += f", the name of {counted(columns.count(label), 'columns')}"
         raise ValueError(
             f"{paths[0]}: --label-field must name the column of labels, one of {_shown(columns)}"
             f"{got}; for texts, name their column by --field"

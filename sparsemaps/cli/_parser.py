@@ -5,6 +5,7 @@ import argparse
 import difflib
 import importlib
 import itertools
+import shlex
 import sys
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
@@ -29,6 +30,9 @@ class _Parser(HelpParser):
     def error(self, message: str, command: str | None = None) -> NoReturn:
         """Print an error, name the command whose help explains more, and exit."""
         said = terminal_line(message)
+        texts = [one.help or "" for one in self._actions if one.dest == "output"]
+        if "required: " in said and "-o/--output" in said and "- for standard" in "".join(texts):
+            said += "; -o - writes to standard output"
         self.exit(BAD_INPUT, f"sparsemaps: {said} (see {command or self.prog} --help)\n")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
@@ -38,22 +42,42 @@ class _Parser(HelpParser):
         self._refuse_unknown(words)
         parsed, rest = super().parse_known_args(words, namespace)
         if rest:
-            self.error(f"unrecognized arguments: {' '.join(rest)}")
+            self.error(f"unrecognized arguments: {' '.join(rest)}{self._repeated(words)}")
         return parsed, rest
 
     def _refuse_unknown(self, words: list[str]) -> None:
         """Report unknown options before missing ones."""
         options = [name for action in self._actions for name in action.option_strings]
+        letters = {name[2:].casefold(): name for name in options if len(name) == 3}
         commands = commands_of(self)
         for word in itertools.takewhile(lambda word: word != "--", words):
             if commands and not word.startswith("-"):
                 return  # the remaining words belong to a subcommand
             name = word.partition("=")[0]
+            letter = letters.get(name.lstrip("-").casefold())
+            if letter and name[:1] == "-" and name not in options:  # -c of other commands is --C
+                self.error(f"unknown option {name}{_question(letter)}")
             if name[:2] != "--" or " " in word or any(one.startswith(name) for one in options):
                 continue
             where = f" before {commands.metavar}" if commands else ""
             meant = closest(name, {option.strip("-"): option for option in options})
             self.error(f"unknown option {name}{where}{_question(meant)}")
+
+    def _repeated(self, words: list[str]) -> str:
+        """Return the end of an error about superfluous words: how to give several values to an
+        option that takes one value each time, if several follow it."""
+        names = {
+            name
+            for action in self._actions
+            if isinstance(action, argparse._AppendAction) and action.nargs is None
+            for name in action.option_strings
+        }
+        for place, word in enumerate(words):
+            values = list(itertools.takewhile(lambda one: one[:1] != "-", words[place + 1 :]))
+            if word in names and len(values) > 1:
+                each = shlex.join(one for value in values for one in (word, value))
+                return f"; each value needs its own {word}: {each}"
+        return ""
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         if action.choices is None or value in action.choices:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from sparsemaps._loops import codes as _loops
 from sparsemaps._loops.codes import PACKED
 from sparsemaps._tools import _checks
+from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._typing import Array, Bytes, Floats, StrPath
 from sparsemaps.codes import _file
 from sparsemaps.codes._code_checks import (
@@ -247,8 +248,8 @@ class PackedCodes:
 
     def __repr__(self) -> str:
         return (
-            f"PackedCodes({len(self)} rows of {self.n_hashes} codes of {self.bits} bits, "
-            f"{self.config.get('class')})"
+            f"PackedCodes({counted(len(self), 'rows')} of {counted(self.n_hashes, 'codes')} of "
+            f"{counted(self.bits, 'bits')}, {self.config.get('class')})"
         )
 
     def save(self, path: StrPath, about: Mapping[str, Any] | None = None) -> None:
@@ -512,7 +513,7 @@ def as_packed_pair(
     if lengths[0] != lengths[1]:
         raise ValueError(
             f"{names[0]} and {names[1]} must have rows of the same length, got {lengths[0]} and "
-            f"{lengths[1]} bytes"
+            f"{counted(lengths[1], 'bytes')}"
         )
     one, other = (
         codes

@@ -23,6 +23,7 @@ from sparsemaps._input._row_reader import names_of
 from sparsemaps._input._row_values import of_rows
 from sparsemaps._tools import _checks, _seeding, _sklearn, _threads
 from sparsemaps._tools._parameters import setting
+from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._typing import Array, MatrixLike, RandomState
 from sparsemaps.comparison import _halving, _measurement
 from sparsemaps.comparison._budget import Budget
@@ -157,7 +158,8 @@ def compare_by(
     if test is not None:
         rows, targets = _rows("test", test[0], is_text), _targets(test[1], is_regression)[0]
         if not is_text and rows.shape[1] != X.shape[1]:
-            raise ValueError(f"test has {rows.shape[1]} columns, but X has {X.shape[1]}")
+            n_columns = counted(rows.shape[1], "columns")
+            raise ValueError(f"test has {n_columns}, but X has {X.shape[1]}")
         _refuse_other_names(names, names_of(test[0]))
         _sklearn.check_consistent_length(rows, targets)
         test = rows, targets

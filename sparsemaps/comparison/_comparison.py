@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sparsemaps._tools._parameters import setting
+from sparsemaps._tools._plurals import counted
 from sparsemaps.comparison import _programs
 
 
@@ -206,7 +207,8 @@ class Comparison(Sequence[Measured]):
         """Yield sentences about the table."""
         best, choice = self.best, self.choice
         if self.n_used < self.n_rows:
-            yield f"Measured on {self.n_used:,} of {self.n_rows:,} rows, chosen at random."
+            of_rows = counted(self.n_rows, "rows", ",")
+            yield f"Measured on {self.n_used:,} of {of_rows}, chosen at random."
         yield f"Best: {best.label}, {self._shown(best.score, best.standard_error)}."
         yield f"* Choice, the smallest within one standard error: {choice.label}."
         of_maps = next((row for row in self.rows if not _is_plain(row.family)), None)
@@ -217,7 +219,8 @@ class Comparison(Sequence[Measured]):
             yield f"No map is needed: use {_PLAIN[choice.family.partition(' ')[0]]}."
         for row in self.rows:
             if row.n_train is not None:
-                yield f"There was time to train {row.label} on {row.n_train:,} rows only."
+                rows = counted(row.n_train, "rows", ",")
+                yield f"There was time to train {row.label} on {rows} only."
         if self.untried:
             yield f"No time for {', '.join(self.untried)}: compare for more seconds."
         if self.neighbours_alike:

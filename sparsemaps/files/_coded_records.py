@@ -18,6 +18,7 @@ from sparsemaps._io._progress import FileProgress, Progress
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._io._steps import Steps
 from sparsemaps._tools import _threads
+from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import CodesOfFiles, PackedCodes, save_blocks, with_rows
 from sparsemaps.files._bad_records import BadRecords, name_in_table
@@ -370,8 +371,8 @@ def rows_of(
             columns.append(some.indices)
         arrays = data.array(), columns.array()
     if n_rows != len(wanted):
-        raise ValueError(f"the inputs changed during the run: they had {len(wanted)} records, "
-                         f"and now have {n_rows}")  # fmt: skip
+        before = counted(len(wanted), "records")
+        raise ValueError(f"the inputs changed during the run, from {before} to {n_rows}")
     indptr = np.concatenate(ends)
     X = sp.csr_array((*arrays, indptr), shape=(len(indptr) - 1, max(width, 1)))
     return X, np.cumsum(wanted) - 1

@@ -15,6 +15,7 @@ from sparsemaps._io import _output_files
 from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._io._sources import BAD
 from sparsemaps._tools._escapes import escaped
+from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._typing import Array, Destination
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._bad_records import join_tables
@@ -124,9 +125,10 @@ def _own_shown(
 ) -> OwnNgramsShown:
     """Return the report's contents on own n-grams and frames."""
     about = (
-        f"An n-gram is common if more than {own.max_df:,} records have it. The other n-grams of a "
-        f"record are its own. A record with {own.min_own:,} own n-grams or more is judged by them "
-        "alone, and any other record by all its n-grams."
+        f"An n-gram is common if it is in more than {counted(own.max_df, 'records', ',')}. The "
+        "other n-grams of a record are its own. A record with "
+        f"{counted(own.min_own, 'own n-grams', ',')} or more is judged by them alone, and any "
+        "other record by all its n-grams."
     )
     counts = {
         "judged by own n-grams": judged.n_by_own,
@@ -137,7 +139,8 @@ def _own_shown(
         FrameExample(
             frame.n_records,
             name_of(frame.row),
-            f"{frame.n_common:,} of its {frame.n_ngrams:,} n-grams are common, and do not count",
+            f"common, and not counted: {frame.n_common:,} of its "
+            f"{counted(frame.n_ngrams, 'n-grams', ',')}",
             texts[frame.row],
         )
         for frame in frames_of(judged.groups, texts, own)
@@ -153,8 +156,8 @@ def _sets_of(own: OwnNgrams | None, text: str | None) -> str:
     columns = own.vectorizer.transform([text]).indices
     n_own = int(own.n_own(columns, np.array([len(columns)]))[0])
     if n_own >= own.min_own:
-        return f"judged by {n_own:,} own n-grams of {len(columns):,}"
-    return f"judged by all {len(columns):,} n-grams; {n_own:,} are its own"
+        return f"judged by {counted(n_own, 'own n-grams', ',')} of {len(columns):,}"
+    return f"judged by all {counted(len(columns), 'n-grams', ',')}; its own: {n_own:,}"
 
 
 def _settings(plan: DedupPlan) -> dict[str, str]:

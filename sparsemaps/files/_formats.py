@@ -23,6 +23,7 @@ from sparsemaps._io._array_files import lasting_header
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._tools._blocks import ranges, sums_of_rows
 from sparsemaps._tools._parameters import offered
+from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._typing import Array, Destination
 from sparsemaps._tools._whole_numbers import joined
 from sparsemaps.codes._code_checks import TEXTS
@@ -449,4 +450,5 @@ def _check_rows_have_lines(block: Batch, lines: bytes) -> None:
 
 def _check_qids(n_qids: int, n_rows: int) -> None:
     if n_qids not in (0, n_rows):
-        raise ValueError(f"{n_qids} of {n_rows} rows have a qid; all or none must have one")
+        given = f"{counted(n_qids, 'qids')} for {n_rows} rows"
+        raise ValueError(f"all rows or none must have a qid, got {given}")

@@ -10,6 +10,7 @@ from sparsemaps._io import _output_files, _text_input
 from sparsemaps._io._progress import Progress
 from sparsemaps._io._sources import CLASSES, Input, is_standard, n_bytes_of, refuse_changes
 from sparsemaps._tools._parameters import named_class, not_with_codes, setting
+from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._typing import Destination, StrPath, Vectorizer
 from sparsemaps.files._bad_records import BadTable, opened_table
@@ -278,7 +279,7 @@ def rows_for(
     width = width_of(vectorizer)
     if map.n_columns not in (None, width):
         raise ValueError(
-            f"the map was fitted to {map.n_columns} columns, but texts by "
+            f"the map was fitted to {counted(map.n_columns, 'columns')}, but texts by "
             f"{source.analyzer} have {width}"
         )
     config = vectorizer_config(vectorizer, values=not map.law.is_of_sets)

@@ -11,6 +11,7 @@ from typing import TypeVar
 from sparsemaps._io._progress import Progress, with_step_bar
 from sparsemaps._tools import _threads
 from sparsemaps._tools._parameters import Wording, current_wording, wording_settings
+from sparsemaps._tools._plurals import counted
 from sparsemaps.files._job_options import Run
 from sparsemaps.files._results import Result, Results
 from sparsemaps.files._tasks import Made, Stage, Task, TaskRun
@@ -115,7 +116,8 @@ def _by_engine(stage: Stage, tasks: list[Task], how: Run) -> dict[str, Result]:
             raise
     if len(made) < len(given):
         raise ValueError(
-            f"the engine has made {len(made)} of {len(given)} results of the stage {stage.name}"
+            f"the engine has made {len(made)} of {counted(len(given), 'results')} of the stage "
+            f"{stage.name}"
         )
     return made
 
@@ -152,8 +154,9 @@ def run_share(
         missing = stage.missing()
         if missing:
             raise ValueError(
-                f"of the stage {stage.name}, {len(missing)} of {len(stage.tasks)} results are "
-                f"missing, such as {missing[0].name}; make them before the stage {name}"
+                f"the stage {stage.name} lacks {len(missing)} of "
+                f"{counted(len(stage.tasks), 'results')}, such as {missing[0].name}; run it before "
+                f"the stage {name}"
             )
     made = []
     stage = stage._replace(maker=secrets.token_hex(8))  # other processes may run the same tasks

@@ -6,6 +6,7 @@ from typing import IO, Any, NamedTuple
 from sparsemaps._io import _text_input
 from sparsemaps._io._progress import Progress
 from sparsemaps._io._sources import is_standard
+from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._row_source import Source
 from sparsemaps.files._rows import read_raw
@@ -32,8 +33,8 @@ def write_kept(
                 n += raw.n
             if n != len(kept):
                 raise ValueError(
-                    f"{getattr(input, 'path', input)} changed during the run: it had {len(kept)} "
-                    f"records, and now has {n}"
+                    f"{getattr(input, 'path', input)} changed during the run: it had "
+                    f"{counted(len(kept), 'records')}, and now has {n}"
                 )
         writer.finish()
     except BaseException:
@@ -57,13 +58,13 @@ def check_outputs(source: Source, outputs: list[tuple[Any, list[Any]]]) -> None:
         if not is_standard(output) and not hasattr(output, "write"):
             name = os.fspath(output)
             said = format_by_name(name)
-            if said not in (None, format) and said.is_table:
+            is_other = said not in (None, format) and said.has_fields
+            if is_other or (
+                not format.is_streamed and _text_input.ending_of(name) not in format.endings
+            ):
+                ending = f"let its name end in {' or '.join(format.endings)}, or in /"
                 raise ValueError(
-                    f"{name}: the inputs are not {said.title}; give the output another name"
-                )
-            if not format.is_streamed and _text_input.ending_of(name) not in format.endings:
-                raise ValueError(
-                    f"{name}: the output of {format.title} is {format.title}; let its name end in "
-                    f"{' or '.join(format.endings)}, or in / for a directory"
+                    f"{name}: the output of {format.title} is {format.title}; "
+                    + (f"{ending} for a directory" if format.endings else "give it another name")
                 )
         format.check(inputs)

@@ -102,7 +102,7 @@ def read_labelled(
         map, vectorizer, source, inputs, multilabel=labels == "lists" or None, learns=True
     )
     rows = rows.with_fields(weight=weight_field, sets_aside=aside is not None)
-    rows.check_labels()
+    rows.check_labels(inputs)
     if rows.has_ngrams:
         rows = replace(rows, of_numbers=labels == "numbers")
     _check_snippets(snippets, rows)

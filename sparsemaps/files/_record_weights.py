@@ -12,6 +12,7 @@ from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._io._sources import WEIGHTS, is_regular
 from sparsemaps._tools._checks import LARGEST_REAL
+from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._typing import Array, StrPath
 from sparsemaps.records._fields import ALLOWED_WEIGHTS, is_weight, number_in
 
@@ -33,7 +34,7 @@ def weights_beside(input: object, n_rows: int) -> Array | None:
     weights = _of_array(found[0]) if found[0].endswith(WEIGHTS[0]) else _of_text(found[0])
     if len(weights) != n_rows:
         raise ValueError(
-            f"{found[0]}: expected {n_rows} weights, one for each row of {path}; found "
+            f"{found[0]}: expected {counted(n_rows, 'weights')}, one for each row of {path}; found "
             f"{len(weights)}"
         )
     return weights

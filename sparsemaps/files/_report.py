@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._typing import Array
 
 N_PAIRS = 50
@@ -115,10 +116,6 @@ def draw_pairs(similarities: Array, threshold: float, n: int = N_PAIRS) -> Array
     return chosen[np.argsort(similarities[chosen], kind="stable")]
 
 
-def _removals(n: int) -> str:
-    return f"{n} removal{'' if n == 1 else 's'}"
-
-
 def render(report: Report) -> Iterator[str]:
     yield _HEAD
     yield "<h1>Removed records</h1>"
@@ -154,7 +151,8 @@ def render(report: Report) -> Iterator[str]:
         for number, group in enumerate(report.groups)
     )
     yield _section("groups", "Kept records with the most duplicates", groups)
-    yield (f'<section id="pairs"><h2>{_removals(len(report.pairs))} side by side</h2><p>Drawn at '
+    shown_pairs = counted(len(report.pairs), "removals")
+    yield (f'<section id="pairs"><h2>{shown_pairs} side by side</h2><p>Drawn at '
            "random, most of them near the threshold, the least similar first. Words that "
            "differ are marked.</p>")  # fmt: skip
     sources = dict.fromkeys(pair.source for pair in report.pairs)
@@ -165,7 +163,7 @@ def render(report: Report) -> Iterator[str]:
             if pair.source == source
         ]
         if len(sources) > 1:
-            title = f"{visible(source)}: {_removals(len(of_source))}"
+            title = f"{visible(source)}: {counted(len(of_source), 'removals')}"
             yield f"<details open><summary>{title}</summary>{''.join(of_source)}</details>"
         else:
             yield from of_source
@@ -274,11 +272,11 @@ def _frame(frame: FrameExample, shade: _Shading) -> str:
     """Return a frame with an excerpt of its example, which begins shortly before the longest common
     run."""
     start = max(0, _longest_part(shade(frame.text, 0, _MOST_SHADED)) - _BEFORE_FRAME)
-    before = f"<i>[{start:,} characters before]</i>" if start else ""
+    before = f"<i>[{counted(start, 'characters', ',')} before]</i>" if start else ""
     window = frame.text[start : start + _FRAME_WINDOW]
     text = before + _shaded(window, shade(frame.text, start, len(window)))
     text += _after(frame.text, start + _FRAME_WINDOW)
-    heading = f"{frame.n_records:,} records, such as {visible(frame.record)}"
+    heading = f"{counted(frame.n_records, 'records', ',')}, such as {visible(frame.record)}"
     about = f'<p class="note">{visible(frame.common)}</p>'
     return f'<article><h3>{heading}</h3>{about}<pre dir="auto">{text}</pre></article>'
 
@@ -413,7 +411,7 @@ def _excerpt(text: str, length: int, shade: _Shading = _unshaded) -> str:
 
 
 def _after(text: str, end: int) -> str:
-    return f"<i>[{len(text) - end:,} more characters]</i>" if len(text) > end else ""
+    return f"<i>[{counted(len(text) - end, 'more characters', ',')}]</i>" if len(text) > end else ""
 
 
 def _sides(
@@ -428,10 +426,10 @@ def _sides(
     other_start = max(0, other_start - _BEFORE)
     one = _TOKEN.findall(removed[start : start + _WINDOW])
     other = _TOKEN.findall(witness[other_start : other_start + _WINDOW])
-    left = f"<i>[{start:,} equal characters before]</i>" if start else ""
+    left = f"<i>[{counted(start, 'equal characters', ',')} before]</i>" if start else ""
     right = left
     if start != other_start:
-        right = f"<i>[{other_start:,} characters before]</i>"
+        right = f"<i>[{counted(other_start, 'characters', ',')} before]</i>"
     differences = _differences(one, other)
     if differences is None:
         left, right = _UNMARKED + left, _UNMARKED + right

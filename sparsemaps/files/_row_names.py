@@ -13,6 +13,7 @@ from sparsemaps._io import _paths
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._io._sources import COMMENTS, IDS
 from sparsemaps._tools._escapes import as_column
+from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._typing import Array, Bytes, StrPath
 
 
@@ -38,7 +39,8 @@ def names_of_rows(codes: StrPath, n_rows: int) -> Iterator[Callable[[int], str]]
         if len(ends) - 1 != n_rows or ends[-1] != len(lines):
             n_lines = len(ends) - 1 + (ends[-1] != len(lines))
             raise ValueError(
-                f"{path} must have a line for each of {n_rows} rows, got {n_lines} lines"
+                f"{path} must have a line for each row: expected {counted(n_rows, 'lines')}, got "
+                f"{n_lines}"
             )
         yield lambda row: as_column(
             lines[ends[row] : ends[row + 1] - 1].decode(errors="surrogateescape")

@@ -90,7 +90,7 @@ class Source(ABC):
         can be read as often as necessary while `stack` is open."""
         return self, inputs
 
-    def check_labels(self) -> None:  # noqa: B027
+    def check_labels(self, inputs: list[Any]) -> None:  # noqa: B027
         """Raise a ValueError if records have no labels to learn from."""
 
     def named(self, labels: Array) -> Array:

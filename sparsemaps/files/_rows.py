@@ -14,6 +14,7 @@ from sparsemaps._input._sparse import open_sparse
 from sparsemaps._io._progress import Progress
 from sparsemaps._io._sources import Input, open_input
 from sparsemaps._tools import _threads
+from sparsemaps._tools._plurals import counted
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._bad_records import BadTable
 from sparsemaps.files._row_source import Piece, Source
@@ -145,7 +146,7 @@ def apply(map: SparseMap, function: Callable[[Any], T], block: Batch) -> T:
     if n_columns is not None and X.shape[1] > n_columns:
         entry = int(np.argmax(X.indices >= n_columns))
         row = int(np.searchsorted(X.indptr, entry, side="right")) - 1
-        rule = f": index {{index}}, but the map was fitted to {n_columns} columns"
+        rule = f": index {{index}}, but the map was fitted to {counted(n_columns, 'columns')}"
         raise block.error(row, int(X.indices[entry]), rule)
     return of_rows(function, block, X, X.shape[1] if n_columns is None else n_columns)
 

@@ -24,6 +24,7 @@ from sparsemaps._io._sources import (
 )
 from sparsemaps._io._text_input import UnreadableRecord
 from sparsemaps._tools._checks import finite_or_none
+from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._typing import Array
 from sparsemaps._tools._whole_numbers import is_held
 from sparsemaps.codes import _file
@@ -194,7 +195,7 @@ def _of_npy(path: str) -> Iterator[Fact]:
     array = read_array(path, ArrayKind(np.uint8, (None, None)), mmap=True)
     yield Fact("rows", str(len(array)), len(array))
     n_bytes = array.shape[1]
-    words = f"{n_bytes} bytes per row, of a map that the file does not name"
+    words = f"{counted(n_bytes, 'bytes')} per row, of a map that the file does not name"
     yield Fact("codes", words, {"bytes": n_bytes})
 
 
@@ -207,7 +208,8 @@ def _of_codes(path: str) -> Iterator[Fact]:
     n_without = n_rows - int(np.count_nonzero(codes.sampled))
     without = f" ({n_without} without samples)" if n_without else ""
     yield Fact("rows", f"{n_rows}{without}", n_rows)
-    words = f"{codes.n_hashes} of {codes.bits} bits, {n_bytes} bytes per row"
+    size = counted(n_bytes, "bytes")
+    words = f"{codes.n_hashes} of {counted(codes.bits, 'bits')}, {size} per row"
     value = {"hashes": codes.n_hashes, "bits": codes.bits, "bytes": n_bytes, "empty": n_without}
     yield Fact("codes", words, value)
     yield from _of_config(codes.config)
@@ -219,7 +221,7 @@ def _of_codes(path: str) -> Iterator[Fact]:
         yield Fact("index", words, {"version": version, **index})
         if "bands" in description:
             length, n_bands = description["bands"][:2]
-            words = f"{n_bands} bands of {length} codes"
+            words = f"{counted(n_bands, 'bands')} of {counted(length, 'codes')}"
             yield Fact("tables", words, {"bands": n_bands, "length": length})
     yield summary.labels()
     if os.path.exists(path + QIDS):
@@ -265,8 +267,9 @@ def _of_frequencies(path: str) -> Iterator[Fact]:
     n_bytes, largest = table.counts.itemsize, int(table.counts.max(initial=0))
     yield Fact("records", str(table.n_records), table.n_records)
     value = {"rows": n_rows, "buckets": n_buckets, "bytes": n_bytes}
-    yield Fact("table", f"{n_rows} x {n_buckets} buckets of {n_bytes} bytes", value)
-    yield Fact("largest", f"{largest} records in a bucket", largest)
+    buckets = counted(n_buckets, "buckets")
+    yield Fact("table", f"{n_rows} x {buckets} of {counted(n_bytes, 'bytes')}", value)
+    yield Fact("largest", f"{counted(largest, 'records')} in a bucket", largest)
     if isinstance(description.get("parameters"), dict):
         yield _of_weights(description, _call(description))
 
@@ -280,14 +283,14 @@ def _of_training(model: Model) -> Iterator[Fact]:
     weight = ""
     if facts.weight is not None:
         value, weight = value | {"weight": facts.weight}, f", weights of {facts.weight:.6g} in all"
-    yield Fact("trained", f"{facts.date} on {facts.n_records} records{weight}", value)
+    yield Fact("trained", f"{facts.date} on {counted(facts.n_records, 'records')}{weight}", value)
     if facts.options:
         given = ", ".join(f"{name}={value!r}" for name, value in facts.options.items())
         yield Fact("options", given[:_LONGEST_HEADER], facts.options)
     score, key = name_of_score(model)
     if facts.validation is not None:
         n_records, reached = facts.validation
-        words = f"{score} {reached:.4f} on {n_records} records of validation"
+        words = f"{score} {reached:.4f} on {counted(n_records, 'records')} of validation"
         yield Fact("score", words, {"records": n_records, key: reached}, "validation")
     if facts.scores:
         parts = (
@@ -326,7 +329,7 @@ def _of_config(config: object) -> Iterator[Fact]:
     yield Fact("texts", _call(texts), _call_of(texts))
     idf = texts.get("idf")
     if isinstance(idf, dict):
-        yield _of_weights(idf, f"{_call(idf)}, of {idf.get('n_records')} records")
+        yield _of_weights(idf, f"{_call(idf)}, of {counted(idf.get('n_records'), 'records')}")
 
 
 def _of_weights(idf: dict[str, Any], words: str) -> Fact:

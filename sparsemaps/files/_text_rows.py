@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps._io._sources import Input, spooled
+from sparsemaps._io._sources import Input, open_input, spooled
 from sparsemaps._io._text_input import LineError
 from sparsemaps._tools._escapes import escaped
 from sparsemaps._tools._parameters import setting
@@ -25,6 +25,7 @@ from sparsemaps.maps._texts import TextEncoder
 from sparsemaps.records._batch import Batch
 from sparsemaps.records._fields import (
     KINDS_OF_LABELS,
+    UNNAMED,
     Fields,
     flat_labels,
     kind_of_label,
@@ -160,10 +161,17 @@ class TextRows(Source):
             return self
         return replace(self, classes={name: n for n, name in enumerate(names)})
 
-    def check_labels(self) -> None:
-        if not self.has_label_field:
-            said = setting("label_field", "FIELD")
-            raise ValueError(f"texts need {said}, the field of their labels")
+    def check_labels(self, inputs: list[Any]) -> None:
+        if self.has_label_field:
+            return
+        fields = replace(self.fields, label=UNNAMED, sets_aside=False)
+        for input in inputs:
+            if self.format(input).has_fields:
+                with open_input(input, self.given.max_line_bytes) as text:
+                    for _ in self.format(input).batches(text, fields, 1):
+                        pass  # unless it is empty, the first record raises: it lacks the field
+        said = setting("label_field", "FIELD")
+        raise ValueError(f"texts need {said}, the field of their labels")
 
     def named(self, labels: Array) -> Array:
         if self.classes is None:

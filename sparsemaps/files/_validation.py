@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 from sparsemaps._tools._checks import LARGEST_REAL
 from sparsemaps._tools._escapes import escaped
+from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._typing import Array
 from sparsemaps._tools._whole_numbers import are_equal
 from sparsemaps.codes._packed import PackedCodes
@@ -75,7 +76,7 @@ _TABLE = 12
 
 def _counted(rows: LabelledRows) -> str:
     """Return the number of records, and the sum of their weights, in words."""
-    words = f"{len(rows.codes)} records"
+    words = f"{counted(len(rows.codes), 'records')}"
     return words if rows.weights is None else f"{words} of weight {rows.weights.sum():.6g}"
 
 

@@ -39,6 +39,13 @@ _ONE_BLOCK = np.full(1, 2.0**62)
 """Size of a block that contains all components."""
 
 
+def _scaled() -> str:
+    """Return the end of an error about negative values: how to scale columns. Empty in the
+    command."""
+    clip = offered("clip", True)
+    return "" if clip is None else f"; MinMaxScaler({clip}) of scikit-learn scales them from 0 to 1"
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SampledLaw(Law):
     """Base of the laws of codes that may agree by chance if samples differ."""
@@ -116,7 +123,7 @@ class MinMaxLaw(SampledLaw):
         if (signed := offered("signed", True)) is not None:
             rule += f"; {signed} allows both signs (generalized min-max kernel)"
         if (unsigned := offered("alternate_sign", False)) is not None:
-            return f"{rule}; with {unsigned}, HashingVectorizer has no negative values"
+            return f"{rule}{_scaled()}; with {unsigned}, HashingVectorizer has no negative values"
         texts = offered("texts", "word:1")  # in the command
         return rule if texts is None else f"{rule}; {texts} counts the n-grams of raw texts"
 
@@ -181,7 +188,7 @@ class SignsLaw(SampledLaw):
         rule = "the acos-chi-square kernel takes values >= 0"
         if (acos := offered("kernel", "acos")) is not None:
             rule += f" ({acos} allows both signs)"
-        return rule
+        return f"{rule}{_scaled()}"
 
     @property
     def is_one_hot(self) -> bool:

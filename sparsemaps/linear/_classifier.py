@@ -9,6 +9,7 @@ import scipy
 
 from sparsemaps._tools import _checks, _sklearn
 from sparsemaps._tools._parameters import ParameterError, absent, named, named_class, shown
+from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._typing import Array, Floats, RandomState
 from sparsemaps.codes import PackedCodes
 from sparsemaps.linear import _calibration, _explanation, _indicators, _losses, _model_checks
@@ -456,7 +457,8 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
                 y = y.matrix(self.classes_)
             if y.shape[1] != len(self.classes_):
                 raise ValueError(
-                    f"y must have {len(self.classes_)} columns, as fit saw, got {y.shape[1]}"
+                    f"y must have {counted(len(self.classes_), 'columns')}, as fit saw, got "
+                    f"{y.shape[1]}"
                 )
             return y, _model_checks.checked_weights(sample_weight, y.shape[0])
         y = _model_checks.checked_labels(y, classes=True)

@@ -15,6 +15,7 @@ from sparsemaps._loops import codes as _loops
 from sparsemaps._tools import _blocks, _seeding, _sklearn, _threads
 from sparsemaps._tools._docstrings import filled
 from sparsemaps._tools._parameters import named, named_class, setting
+from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._typing import Array, Floats, StrPath
 from sparsemaps.codes import PackedCodes
 from sparsemaps.codes._packed import checked
@@ -218,10 +219,10 @@ class CodesModel(ModelState):
                 worst, largest, value = number, primal - dual, primal
         of_class = f" of class {names[worst]!r}" if len(names) > 1 else ""
         warnings.warn(
-            f"{named_class(self)} did not converge in {setting('max_iter', self.max_iter)} passes "
-            f"({len(duals)} of {len(self.intercept_)} models): the duality gap{of_class} is "
-            f"{largest:.3g}, its objective {value:.6g}. A larger {named('max_iter')}, a smaller "
-            f"{named('C')} or a larger {named('tol')} ends it",
+            f"{named_class(self)} did not converge with {setting('max_iter', self.max_iter)} "
+            f"({len(duals)} of {counted(len(self.intercept_), 'models')}): the duality gap"
+            f"{of_class} is {largest:.3g}, its objective {value:.6g}. A larger "
+            f"{named('max_iter')}, a smaller {named('C')} or a larger {named('tol')} ends it",
             _sklearn.ConvergenceWarning,
             stacklevel=4,
         )

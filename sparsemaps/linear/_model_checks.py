@@ -13,6 +13,7 @@ import sparsemaps
 from sparsemaps._input._row_values import numbers_of_rows, of_rows
 from sparsemaps._tools import _checks, _sklearn, _threads
 from sparsemaps._tools._parameters import ParameterError, not_with_codes
+from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes import PackedCodes
 from sparsemaps.codes._code_checks import TEXTS, refuse_other_texts
@@ -169,7 +170,7 @@ def refuse_other_lengths(rows: Any, y: Any) -> None:
     if len(rows) != y.shape[0]:
         raise ValueError(
             "Found input variables with inconsistent numbers of samples: X has "
-            f"{len(rows)} rows and y has {y.shape[0]}"
+            f"{counted(len(rows), 'rows')} and y has {y.shape[0]}"
         )
 
 
@@ -238,7 +239,7 @@ def checked_weights(sample_weight: npt.ArrayLike | None, n_rows: int) -> Array |
     )  # fmt: skip
     if weights.shape != (n_rows,):
         raise ValueError(
-            f"sample_weight must be of shape ({n_rows},), as X has {n_rows} rows, got "
+            f"sample_weight must be of shape ({n_rows},), as X has {counted(n_rows, 'rows')}, got "
             f"{weights.shape}"
         )
     _sklearn.check_finite("sample_weight", weights, "weights")

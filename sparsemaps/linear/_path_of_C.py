@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from sparsemaps._tools import _blocks, _seeding, _sklearn, _threads
 from sparsemaps._tools._parameters import ParameterError, named, named_class, setting, shown
+from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._typing import Array, Floats
 from sparsemaps._tools._whole_numbers import are_equal
 from sparsemaps.codes import PackedCodes
@@ -151,7 +152,8 @@ def _row_numbers(part: npt.ArrayLike, n_rows: int) -> Array:
     if not len(part):
         return np.empty(0, np.intp)
     if part.ndim != 1 or part.dtype.kind not in "iu" or not 0 <= part.min() <= part.max() < n_rows:
-        raise ParameterError("cv", "a fold with others", f"folds of numbers of the {n_rows} rows")
+        rows = counted(n_rows, "rows")
+        raise ParameterError("cv", "a fold with others", f"folds of numbers of the {rows}")
     return part.astype(np.intp)
 
 
@@ -301,8 +303,8 @@ def scores_along(
     if unfinished:
         shown = ", ".join(f"{C:.6g}" for C in sorted(unfinished))
         warnings.warn(
-            f"{named_class(model)} did not converge in {setting('max_iter', model.max_iter)} "
-            f"passes for C of {shown} in some folds. A larger {named('max_iter')}, smaller values "
+            f"{named_class(model)} did not converge with {setting('max_iter', model.max_iter)} "
+            f"for C of {shown} in some folds. A larger {named('max_iter')}, smaller values "
             f"of {named('C')} or a larger {named('tol')} ends it",
             _sklearn.ConvergenceWarning,
             stacklevel=3,

@@ -5,6 +5,7 @@ import numpy as np
 from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import maps as _loops
 from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._typing import Array
 
 LARGEST_WIDTH = 2**13
@@ -23,9 +24,9 @@ def padded_width(name: str, value: str, n_columns: int | None) -> int:
     """Return the width of blocks for rows of `n_columns` columns. Errors name the parameter and its
     value."""
     if n_columns is None or n_columns > LARGEST_WIDTH:
-        columns = "any number of" if n_columns is None else str(n_columns)
+        columns = "any number of columns" if n_columns is None else counted(n_columns, "columns")
         rule = f"another one if rows have more than {LARGEST_WIDTH} columns"
-        raise ParameterError(name, f"{value!r} for rows of {columns} columns", rule)
+        raise ParameterError(name, f"{value!r} for rows of {columns}", rule)
     return 1 << max(int(n_columns - 1).bit_length(), LEAST_WIDTH.bit_length() - 1)
 
 

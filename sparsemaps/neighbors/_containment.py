@@ -15,7 +15,8 @@ import scipy
 from sparsemaps._io._array_files import ArrayKind
 from sparsemaps._io._steps import UNKEPT
 from sparsemaps._tools._distinct import distinct
-from sparsemaps._tools._parameters import setting
+from sparsemaps._tools._parameters import named, setting
+from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._code_checks import refuse_different
 from sparsemaps.codes._packed import PackedCodes, checked
@@ -269,8 +270,8 @@ def _check_error(codes: PackedCodes, other: PackedCodes, threshold: float) -> No
     if error > _LARGEST_ERROR:
         needed = math.ceil(codes.n_hashes * (error / _LARGEST_ERROR) ** 2)
         raise ValueError(
-            f"{codes.n_hashes} hashes are too few: at the threshold, the standard error of a set "
-            f"of {a:.0f} members in one of {b:.0f} is {error:.2f}; "
+            f"{named('n_hashes')} of {codes.n_hashes} is too few: at the threshold, the standard "
+            f"error of a set of {counted(a, 'members', '.0f')} in one of {b:.0f} is {error:.2f}; "
             f"{setting('n_hashes', needed)} gives {_LARGEST_ERROR}{_FEWER}"
         )
 
@@ -290,8 +291,9 @@ def _check_candidates(
     needed = math.ceil((spread / (rate - chance)) ** 2)
     if codes.n_hashes < needed:
         raise ValueError(
-            f"{codes.n_hashes} hashes are too few to find a set of {a:.0f} members in one of "
-            f"{b:.0f}; {setting('n_hashes', needed)} is enough{_FEWER}"
+            f"{named('n_hashes')} of {codes.n_hashes} is too few to find a set of "
+            f"{counted(a, 'members', '.0f')} in one of {b:.0f}; "
+            f"{setting('n_hashes', needed)} is enough{_FEWER}"
         )
 
 

@@ -17,6 +17,7 @@ from sparsemaps._io import _output_files, _text_input
 from sparsemaps._io._array_files import read_csr
 from sparsemaps._io._described_files import damage_named
 from sparsemaps._tools import _checks
+from sparsemaps._tools._plurals import counted
 from sparsemaps.codes import _file
 from sparsemaps.codes._packed import PackedCodes, open_file, save_blocks
 from sparsemaps.maps import _config
@@ -131,5 +132,6 @@ def _load_rows(path: str, n_rows: int) -> Any:
     with _text_input.array_errors_naming(f"{path} holds no sound sparse matrix"):
         rows = _sparse.sound_matrix(read_csr(path), "the matrix")
     if rows.shape[0] != n_rows:
-        raise ValueError(f"{path} must have the {n_rows} rows of the index, got {rows.shape[0]}")
+        wanted = counted(n_rows, "rows")
+        raise ValueError(f"{path} must have the {wanted} of the index, got {rows.shape[0]}")
     return rows

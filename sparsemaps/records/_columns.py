@@ -22,6 +22,8 @@ from sparsemaps.records._fields import (
     BadRecord,
     Fields,
     MixedLabels,
+    names_for,
+    one_column,
     remedy_for,
 )
 from sparsemaps.records._format import Format, Raw
@@ -169,6 +171,13 @@ def _path_of(columns: Any, field: str) -> FieldPath | None:
     return None
 
 
+def _inner_names(schema: Any, path: str) -> list[str] | None:
+    """Return the names of the fields of a struct; None if the path leads to no struct."""
+    found = _path_of(list(schema), path)
+    types = library("pyarrow", "reading Parquet").types
+    return [one.name for one in found.kind] if found and types.is_struct(found.kind) else None
+
+
 def paths_of(schema: Any, fields: Fields, name: str) -> dict[str, FieldPath]:
     """Return the paths of all requested fields. Raise ValueError if a column is missing or has the
     wrong type."""
@@ -180,10 +189,9 @@ def paths_of(schema: Any, fields: Fields, name: str) -> dict[str, FieldPath]:
             continue
         path = _path_of(list(schema), field)
         if path is None:
-            columns = ", ".join(map(repr, schema.names[:8])) or "no columns"
-            more = ", ..." if len(schema.names) > 8 else ""
-            found = f"{columns}{more}{remedy_for(field)}"
-            raise ValueError(f"{name}: expected one column {field!r}; found {found}")
+            columns = names_for(field, schema.names, partial(_inner_names, schema)) or "no columns"
+            found = f"{columns}{remedy_for(field)}"
+            raise ValueError(f"{name}: expected {one_column(field)}; found {found}")
         paths[field] = path
         for role, is_allowed in roles:
             if field == role and not is_allowed(path.kind):

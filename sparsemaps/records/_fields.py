@@ -2,6 +2,7 @@
 
 import decimal
 import functools
+import itertools
 import math
 import re
 from collections.abc import Callable, Iterable
@@ -308,17 +309,52 @@ def _field(record: dict[str, Any], name: str) -> Any:
         return record[name]
     value = _value(record, name, _MISSING)
     if value is _MISSING:
-        names = ", ".join(map(repr, list(record)[:8])) or "an object without fields"
-        more = ", ..." if len(record) > 8 else ""
-        error = BadRecord(f"the field {name!r}", names + more)
+
+        def inner(path: str) -> Iterable[str] | None:
+            found = _value(record, path)
+            return found if isinstance(found, dict) else None
+
+        names = names_for(name, record, inner) or "an object without fields"
+        error = BadRecord("a field of labels" if name == UNNAMED else f"the field {name!r}", names)
         error.remedy = remedy_for(name)
         raise error
     return value
 
 
+UNNAMED = "\0"
+"""The field of labels of a call that does not name it. It is always missing."""
+
+
+def names_for(
+    missing: str, names: Iterable[str], inner: Callable[[str], Iterable[str] | None]
+) -> str:
+    """Return the names that an error about a missing field lists: those within the innermost field
+    of its path for which `inner` returns names, or `names`."""
+    place = missing.rfind(".")
+    while place > 0:
+        found = inner(missing[:place])
+        if found is not None:
+            names = [f"{missing[:place]}.{name}" for name in found]
+            break
+        place = missing.rfind(".", 0, place)
+    first = list(itertools.islice(names, _MOST_NAMES + 1))
+    return ", ".join([*map(repr, first[:_MOST_NAMES]), *["..."] * (len(first) > _MOST_NAMES)])
+
+
+_MOST_NAMES = 8
+"""Largest number of names that an error lists."""
+
+
+def one_column(name: str) -> str:
+    """Return what an error about a missing or repeated column expected."""
+    return "a column of labels" if name == UNNAMED else f"one column {name!r}"
+
+
 def remedy_for(missing: str) -> str:
-    """Return the end of an error about a missing field: if the default text field is missing, how
-    to name another one."""
+    """Return the end of an error about a missing field: if the default text field is missing, or
+    no field of labels is given, how to name one."""
+    if missing == UNNAMED:
+        return f"; name the field of the labels by {named('label_field')}"
     return f"; name the field of the texts by {named('field')}" if missing == "text" else ""
 
 

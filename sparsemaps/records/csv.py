@@ -14,6 +14,7 @@ from typing import IO, Any, NamedTuple
 from sparsemaps._io._sources import is_regular, open_input
 from sparsemaps._io._text_input import LineTooLong, Text, UnreadableRecord
 from sparsemaps._tools._parameters import setting
+from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._typing import Array
 from sparsemaps.records._batch import Batch, place_in
 from sparsemaps.records._fields import (
@@ -21,7 +22,9 @@ from sparsemaps.records._fields import (
     BadRecord,
     FieldOfBatch,
     Fields,
+    names_for,
     number_in,
+    one_column,
     remedy_for,
 )
 from sparsemaps.records._format import Format, Raw, RecordWriter, name_of, other_columns
@@ -269,7 +272,7 @@ class _Places:
         values, fields = record.values, self._fields
         self._reader.check(record)
         if len(values) != self._n:
-            raise BadRecord(f"{self._n} fields, as the header has", str(len(values)))
+            raise BadRecord(f"{counted(self._n, 'fields')}, as the header has", str(len(values)))
         text = values[self._text]
         fields.check_lengths([text])
         others = {
@@ -284,11 +287,11 @@ _OTHER_SEPARATORS = ";", "\t", "|"
 
 def _place_of(field: str, header: list[str], line: str) -> int:
     if header.count(field) != 1:
-        columns = ", ".join(map(repr, header[:8])) + (", ..." if len(header) > 8 else "")
+        columns = names_for(field, header, lambda _: None)
         found = columns + remedy_for(field)
         if len(header) == 1 and any(other in header[0] for other in _OTHER_SEPARATORS):
             found = f"{columns}; separate columns by commas"
-        raise ValueError(f"{line}: expected one column {field!r}; found {found}")
+        raise ValueError(f"{line}: expected {one_column(field)}; found {found}")
     return header.index(field)
 
 

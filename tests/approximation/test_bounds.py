@@ -105,7 +105,7 @@ def test_relative_errors_that_cannot_be_promised():
     sketch = CountSketch()
     cases = [
         ({"relative": True}, "relative=True needs X or angle"),
-        ({"relative": True, "X": apart}, "kernels that are not 0, and 3 pairs have 0"),
+        ({"relative": True, "X": apart}, "kernels that are not 0, got 3 pairs with 0"),
         ({"relative": True, "X": apart, "angle": 1.0}, r"no pair of rows of X is within .* 1\.0"),
         ({"relative": True, "angle": 1.6}, "angle must be below pi / 2, got 1.6"),
         ({"relative": True, "angle": -1}, "angle must be a finite number of at least 0"),

@@ -127,7 +127,12 @@ def test_rates_of_more_samples_than_are_compared_at_once():
         (MinHash(bits=1), 0.5, {}, "error must be above 0.5, the largest bias"),
         (CountSketch(), np.inf, {}, "error must be a finite number above 0"),
         (CountSketch(), 0.1, {"relative": True, "angle": np.pi / 2}, "angle must be below pi / 2"),
-        (CountSketch(), 0.1, {"relative": True, "X": [[1.0, 0], [1, 1], [0, 1]]}, "1 pairs have 0"),
+        (
+            CountSketch(),
+            0.1,
+            {"relative": True, "X": [[1.0, 0], [1, 1], [0, 1]]},
+            "1 pair with 0",
+        ),
         (CountSketch(), 0.1, {"X": np.eye(3), "n_pairs": True}, "n_pairs must be an int of at"),
         (ConsistentWeightedSampling(bits=16), 2 / 2**8, {}, "keep t_bits=8, or allow"),
     ],

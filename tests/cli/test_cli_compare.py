@@ -137,9 +137,8 @@ def test_test_and_plot_and_json(folder, capsys):
         (["my rows.svm", "--seconds", "0"], "--seconds must be a finite number above 0, got 0"),
         (["my rows.svm", "--test", "none.svm"], "none.svm: No such file or directory"),
         (["texts.jsonl", "--texts", "word:1"],
-         "texts need --label-field FIELD, the field of their labels"),
-        (["customers.arrow"], "texts need --label-field FIELD, the field of their labels; of "
-         "tables, compare reads numbers from CSV"),
+         "texts.jsonl: line 1: expected a field of labels; found 'text', 'label', 'id'; name the "
+         "field of the labels by --label-field"),
         (["bare.svm"], "bare.svm: no row has an entry"),
         (["my rows.svm", "--label-field", "label"], "--label-field is for texts; give --texts"),
         (["my rows.svm", "--bad-records", "bad.tsv"], "--bad-records is for texts; give --texts"),
@@ -150,7 +149,6 @@ def test_test_and_plot_and_json(folder, capsys):
 def test_mistakes(folder, capsys, words, message):
     (folder / "few.svm").write_text("1 1:1\n")
     (folder / "bare.svm").write_text("1\n2\n" * 20)
-    (folder / "customers.arrow").touch()
     assert main(["compare", *words]) == 2
     said, told = capsys.readouterr()
     assert not said

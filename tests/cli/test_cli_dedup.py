@@ -107,7 +107,7 @@ def test_one_delivery_after_the_other(folder):
         ),
         (
             ["in.jsonl", "--stage", "removals", "--task", "0/1"],
-            "such as codes.npy; make them befo",
+            "such as codes.npy; run it before",
         ),
         (["in.jsonl", "-o", "in.jsonl"], "in.jsonl is the input"),
         (["in.jsonl", "-o", "none/out"], "none/out: No such file or directory"),
@@ -162,7 +162,7 @@ def test_a_field_and_bad_records(folder):
         "dedup", "n.jsonl", "-o", "out", "--keep", "n", "--bad-records", "bad",
     )  # fmt: skip
     assert done.stderr == (
-        b"2 records, 1 kept, 1 equal to a kept one, 1 bad; 1 clusters of several, largest 2\n"
+        b"2 records, 1 kept, 1 equal to a kept one, 1 bad; 1 cluster of several, largest 2\n"
     )
     assert (folder / "out").read_bytes() == lines[2]
     assert (folder / "bad").read_bytes().splitlines()[1].startswith(b"n.jsonl\t2\texpected a JSON")

@@ -53,6 +53,8 @@ def said(*arguments):
         (["kernel", "rbf", "--gama", 2, "in", "-o", "out"], "--gamma", "kernel rbf"),
         (["info", "--njobs", 2, "in"], "--n-jobs", "info"),
         (["--verion"], "--version", ""),
+        (["train", "minmax", "in", "-o", "out", "-c", "3"], "--C", "train minmax"),
+        (["train", "minmax", "in", "-o", "out", "--c=3"], "--C", "train minmax"),
     ],
 )
 def test_what_was_meant(arguments, meant, see):
@@ -112,6 +114,19 @@ def test_a_distant_name_is_not_suggested(word):
         (["map", "xyzzy"], "argument MAP: invalid choice: 'xyzzy' (choose from "),
         (["map", "minmax", "--xyzzy", "in", "-o", "out"], "unknown option --xyzzy (see"),
         (["map", "minmax", "-x", "in", "-o", "out"], "unrecognized arguments: -x (see"),
+        (
+            ["filter", "m", "in", "-o", "out", "--label", "ru", "the en"],
+            "unrecognized arguments: "
+            "the en; each value needs its own --label: --label ru --label 'the en' (see",
+        ),
+        (
+            ["filter", "m", "--label", "ru", "en", "-o", "out", "in"],
+            "unrecognized arguments: in; "
+            "each value needs its own --label: --label ru --label en (see",
+        ),
+        (["predict", "m", "in"], "required: -o/--output; -o - writes to standard output (see"),
+        (["train", "minmax", "in"], "required: -o/--output (see"),
+        (["predict", "m", "in", "-o", "out", "--top", "3", "4"], "unrecognized arguments: 4 (see"),
         (["map", "--n-hashes", 3, "minmax"], "unknown option --n-hashes before MAP (see"),
         (["--seed", 3, "map"], "unknown option --seed before COMMAND (see"),
         (["info", "--", "--xyzzy"], "--xyzzy: No such file or directory"),

@@ -236,8 +236,8 @@ def test_too_few_hashes_for_containment(tmp_path):
     for more in ([], ["--exact"]):
         arguments = ["minhash", tmp_path / "in.svm", "--containment", "--threshold", 1, *more]
         said = refused(tmp_path, *arguments, "--n-hashes", 64)
-        assert said.startswith("sparsemaps: 64 hashes are too few")
-        needed = int(said.partition("--n-hashes ")[2].split()[0])
+        assert said.startswith("sparsemaps: --n-hashes of 64 is too few")
+        needed = int(said.rpartition("--n-hashes ")[2].split()[0])
         assert 64 < needed < 4000
         out = tmp_path / "out.tsv"
         assert command("pairs", *arguments, "--n-hashes", needed, "-o", out).returncode == 0

@@ -38,8 +38,8 @@ OTHERS = {
                                 "labels": {"0": 1, "1": 1}}),
 }  # fmt: skip
 WORDS = {
-    "map": "3 rows", "text": "3 rows", "pairs": "3 rows, 1 pairs", "kernel": "2 rows",
-    "dedup": "3 records, 2 kept, 1 equal to a kept one; 1 clusters of several, largest 2",
+    "map": "3 rows", "text": "3 rows", "pairs": "3 rows, 1 pair", "kernel": "2 rows",
+    "dedup": "3 records, 2 kept, 1 equal to a kept one; 1 cluster of several, largest 2",
     "train": "3 records, * passes", "predict": "3 records: yes 2, no 1",
     "filter": "3 records, 1 kept", "info": "labels   0: 1, 1: 1",
 }  # fmt: skip
@@ -105,6 +105,20 @@ def test_bad_records_are_counted(run, tmp_path, name):
 def test_words(run, name):
     (line,) = run((COMMANDS | OTHERS)[name][0], "good.jsonl")
     assert fnmatch.fnmatchcase(line, WORDS[name])
+
+
+@pytest.mark.parametrize("name", COMMANDS | OTHERS)
+def test_one_record_is_singular(of_words, tmp_path, capsys, name):
+    (tmp_path / "one.jsonl").write_text(json.dumps(RECORDS[0]) + "\n{}\n")
+    (tmp_path / "in.svm").write_text("1 1:1\n")
+    more = ["--bad-records", str(tmp_path / "aside")] if name in COMMANDS else []
+    input = "one.jsonl"
+    if name == "train":  # needs two classes
+        input, more = "good.jsonl", [*more, "--validation", str(tmp_path / "one.jsonl")]
+    assert main([*of_words((COMMANDS | OTHERS)[name][0], input), *more]) == 0
+    said = "".join(capsys.readouterr())
+    assert name == "info" or re.search(r"\b1 (record|row)\b", said)
+    assert not re.search(r"\b1 ([a-z]+ )?(records|rows|pairs|passes|clusters|columns)\b", said)
 
 
 TENSORED = "tensor-sketch", "--n-components", "4"
@@ -330,5 +344,5 @@ def test_inputs_without_rows(tmp_path, capsys, full, empty):
     words = ["pairs", "minhash", str(tmp_path / "in"), "--other", str(tmp_path / "other")]
     assert main([*words, "-o", str(tmp_path / "out")]) == 0
     told = capsys.readouterr().err.splitlines()
-    words = "1 rows" if full == "in" else "0 rows, 1 other rows"
+    words = "1 row" if full == "in" else "0 rows, 1 other row"
     assert told == [f"sparsemaps: {tmp_path / empty}: there are no rows", words]

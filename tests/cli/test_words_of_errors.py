@@ -159,7 +159,8 @@ TOGETHER = [
     ("pairs minmax rows.svm -o o --containment", "unknown option --containment"),
     ("train t.txt -o o --texts word:1 --label-field y",
      "lines of text have no fields, got --label-field y"),
-    ("train t.jsonl -o o", "texts need --label-field FIELD"),
+    ("train t.jsonl -o o", "expected a field of labels; found 'text', 'y'; name the field of the "
+     "labels by --label-field"),
     ("train t.jsonl -o o --label-field y --class-weight a=2",
      "--class-weight must be weights of classes that rows have, got one for 'a' and none for 0"),
     ("train t.jsonl -o o --label-field y --class-weight 0=0 --class-weight 1=0",
@@ -259,7 +260,9 @@ def test_a_warning_is_a_line_of_the_command():
         warnings.simplefilter("always")
         words = "train minhash t.jsonl --label-field y -o o --max-iter 1 --tol 1e-12"
         text = command(*words.split()).stderr.decode().splitlines()[0]
-    assert text.startswith("sparsemaps: warning: the model did not converge in --max-iter 1 passes")
+    assert text.startswith(
+        "sparsemaps: warning: the model did not converge with --max-iter 1 (1 of 1 model)"
+    )
     assert text.endswith("A larger --max-iter, a smaller --C or a larger --tol ends it")
     refuse_words_of_python(text)
 

@@ -51,7 +51,7 @@ def test_ids_of_more_or_fewer_rows(delivery, tmp_path, ids, n_lines):
     model = KernelClassifier(map=MINHASH).fit(codes, np.arange(4) % 2)
     path = delivery.parent / "codes.npy.ids.txt"
     path.write_bytes(ids)
-    message = rf"codes.npy.ids.txt must have a line for each of 4 rows, got {n_lines} lines"
+    message = rf"codes.npy.ids.txt must have a line for each row: expected 4 lines, got {n_lines}"
     for job in (
         lambda: pairs(delivery, tmp_path / "pairs.tsv"),
         lambda: pairs(delivery, tmp_path / "pairs.tsv", other=tmp_path / "other.npy"),
@@ -70,7 +70,7 @@ def test_ids_of_two_inputs_are_counted_apart(delivery, tmp_path):
     for name, n_ids in (("one", 3), ("two", 5)):
         codes.save(tmp_path / f"{name}.npy")
         (tmp_path / f"{name}.npy.ids.txt").write_text("id\n" * n_ids)
-    with pytest.raises(ValueError, match=r"one.npy.ids.txt must have .* 4 rows, got 3 lines"):
+    with pytest.raises(ValueError, match=r"one.npy.ids.txt must have .* 4 lines, got 3"):
         pairs([tmp_path / "one.npy", tmp_path / "two.npy"], tmp_path / "pairs.tsv")
 
 
@@ -78,7 +78,7 @@ def test_a_table_of_clusters_needs_all_ids(delivery, tmp_path):
     """The record of the codes has the size of the file of ids, which may have changed."""
     ids = delivery.parent / "codes.npy.ids.txt"
     ids.write_bytes(ids.read_bytes().replace(b"id1\nid2\n", b"id1_id2\n"))
-    with pytest.raises(ValueError, match=r"codes-.*.npy.ids.txt must have a line for each of 4"):
+    with pytest.raises(ValueError, match=r"codes-.*.npy.ids.txt must have a line for each row"):
         dedup(tmp_path, "out.jsonl", clusters=tmp_path / "clusters.tsv")
     assert not (tmp_path / "clusters.tsv").exists()
 

@@ -393,7 +393,7 @@ def test_ids(tmp_path):
             "the stage must be codes, removals, clusters, kept, outputs, got",
         ),
         ({"task": 3}, "task must be a tuple"),
-        ({"output": "x.parquet"}, "the inputs are not Parquet"),
+        ({"output": "x.parquet"}, "the output of JSON Lines is JSON Lines"),
         ({"inputs": ["in.jsonl", "in.svm"]}, r"in\.jsonl is a file of texts, and in\.svm is not"),
         ({"inputs": ["in.jsonl", "in.txt"]}, "have different formats; write to a directory"),
         ({"inputs": ["in.jsonl", "f/in.jsonl"], "output": "d/"}, "have the same output"),

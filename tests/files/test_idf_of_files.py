@@ -104,7 +104,7 @@ def test_files_are_counted_together(tmp_path, file, parts, short_ranges):
     np.testing.assert_array_equal(PackedCodes.concatenate(together), expected)
     assert together[0].config == expected.config
     assert [one.skipped for one in map_files(CWS, parts, f"{tmp_path}/out/", **how)] == [True] * 3
-    with pytest.raises(ValueError, match="of the stage frequencies, 3 of 3 results are missing"):
+    with pytest.raises(ValueError, match="the stage frequencies lacks 3 of 3 results"):
         map_files(CWS, parts, f"{tmp_path}/tasks/", task=("map", 0, 1), **how)
     for stage in ("frequencies", "frequencies-join", "map"):
         for i in (1, 0):

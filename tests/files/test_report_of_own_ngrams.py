@@ -89,7 +89,7 @@ def test_records_are_counted_by_what_they_are_judged_by(page):
     assert f"judged by own n-grams {len(by_own)} " in text
     assert f"of them, with common n-grams too {with_frame} " in text
     assert text.endswith(f"judged by all n-grams {len(TEXTS) - len(by_own)}")
-    assert "more than 15 records have it" in text
+    assert "it is in more than 15 records" in text
     assert "8 own n-grams or more" in text
 
 
@@ -121,7 +121,7 @@ def test_the_sides_of_a_removal_say_which_ngrams_count(page):
         one = sets[int(record) - 1]
         n_own = len(one - common)
         assert said == (f"{n_own} own" if n_own >= MIN_OWN else f"all {len(one)}")
-    assert "; 3 are its own" in shown
+    assert "; its own: 3" in shown
     assert len(pale) > len(pairs)
 
 
@@ -147,7 +147,7 @@ def test_ranges_and_a_given_table_have_the_same_report(tmp_path, short_ranges, p
             assert found[name] == expected[name]
 
 
-FRAME = r"(\d+) records, such as (\d+) (\d+) of its (\d+) n-grams are common"
+FRAME = r"(\d+) records, such as (\d+) common, and not counted: (\d+) of its (\d+) n-grams"
 
 
 def test_records_of_frames_are_numbered_through_all_inputs(tmp_path, page):

@@ -102,12 +102,10 @@ def test_stages_of_which_others_are_missing(folder, tmp_path, job):
         if before in ("codes", "other", "search", "near-search"):
             job(folder, tmp_path / "out", task=(before, 0, 2))
             part = "share" if "search" in before else "part"
-            missing = (
-                f"of the stage {before}, .* of .* results are missing, such as {before}-{part}-"
-            )
+            missing = f"the stage {before} lacks .* of .* results?, such as {before}-{part}-"
         else:
-            missing = f"of the stage {before}, 1 of 1 results are missing, such as "
-        with pytest.raises(ValueError, match=f"{missing}.*; make them before the stage {stage}"):
+            missing = f"the stage {before} lacks 1 of 1 result, such as "
+        with pytest.raises(ValueError, match=f"{missing}.*; run it before the stage {stage}"):
             job(folder, tmp_path / "out", task=(stage, 0, 1))
         job(folder, tmp_path / "out", task=(before, 0, 1))
     assert not (tmp_path / "out").exists()
@@ -137,12 +135,12 @@ def test_numbers_of_tasks(folder, tmp_path):
 
 def test_tasks_of_other_options_do_not_count(folder, tmp_path):
     dedup(folder, tmp_path / "out", task=("codes", 0, 1))
-    with pytest.raises(ValueError, match=r"of the stage codes, .* results are missing"):
+    with pytest.raises(ValueError, match=r"the stage codes lacks .* results"):
         dedup(folder, tmp_path / "out", task=("codes-join", 0, 1), source="word:2")
     dedup(folder, tmp_path / "out", task=("codes-join", 0, 1))
     with open(folder / "1.jsonl", "ab") as file:
         file.write(b'{"text": "one more"}\n')
-    with pytest.raises(ValueError, match=r"of the stage codes, .* results are missing"):
+    with pytest.raises(ValueError, match=r"the stage codes lacks .* results"):
         dedup(folder, tmp_path / "out", task=("removals", 0, 1))
 
 

@@ -171,6 +171,8 @@ def test_which_kernels_take_values_of_one_sign():
     assert ACOS.nonnegative_rule is None
     rule = dataclasses.replace(ACOS, kernel="acos_chi2").nonnegative_rule
     assert rule.startswith("the acos-chi-square kernel takes values >= 0 (kernel='acos'")
+    for of_map in (rule, MIN_MAX.nonnegative_rule):
+        assert "; MinMaxScaler(clip=True)" in of_map
 
 
 def test_laws_are_immutable_and_take_sparse_rows():

@@ -235,7 +235,7 @@ def test_the_threshold_of_a_pair_of_classes_is_below_that_of_each_pair():
 def test_the_number_of_hashes_that_is_named_is_enough():
     X = matrix_of([np.arange(500), np.arange(20)])
     A = MinHash(n_hashes=256, random_state=SEED).fit(X).encode(X, packed=True)
-    with pytest.raises(ValueError, match=r"256 hashes are too few.* of 20 members") as error:
+    with pytest.raises(ValueError, match=r"n_hashes of 256 is too few.* of 20 members") as error:
         neighbors.contained_pairs(A, 0.9)
     assert "fewer are enough if the smallest sets" in str(error.value)
     needed = int(re.search(r"n_hashes=(\d+)", str(error.value))[1])

@@ -209,10 +209,23 @@ def test_files_of_other_columns(tmp_path, monkeypatch):
                           source=Texts("word:1", format="csv"))  # fmt: skip
 
 
-def test_the_name_of_an_output(tmp_path):
-    (tmp_path / "a.jsonl").write_bytes(b'{"text": "a"}\n')
-    with pytest.raises(ValueError, match="the inputs are not CSV; give the output another name"):
-        deduplicate_files(None, tmp_path / "a.jsonl", tmp_path / "o.csv.gz", source="word:1")
+FILES = {"a.jsonl": b'{"text": "a"}\n', "a.csv": b"text\na\n", "a.txt": b"a\n", "a.svm": b"1 1:1\n"}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_name_of_an_output(tmp_path, name):
+    """It does not name another format with fields: records are written unchanged."""
+    (tmp_path / name).write_bytes(FILES[name])
+    source = None if name == "a.svm" else "word:1"
+    own = {"a.jsonl": (".jsonl", ".json", ".ndjson"), "a.csv": (".csv",)}.get(name, ())
+    plain = (".csv", ".jsonl", ".json", ".ndjson", ".txt", ".out")
+    for ending in (*plain, *(f"{one}.gz" for one in plain), ".parquet", ".arrow", ""):
+        words = None, tmp_path / name, tmp_path / f"o{ending}"
+        if ending.removesuffix(".gz") in (*own, ".txt", ".out", ""):
+            deduplicate_files(*words, source=source)
+            continue
+        with pytest.raises(ValueError, match=rf"o{ending}: the output of (.*) is \1; (let|give)"):
+            deduplicate_files(*words, source=source)
 
 
 @pytest.mark.parametrize(

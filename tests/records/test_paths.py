@@ -40,7 +40,7 @@ def test_paths(path, text):
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("doc.other", "expected the field 'doc.other'; found 'doc', 'doc.text', 'v.w', 'x'$"),
+        ("doc.other", "'doc.other'; found 'doc.text', 'doc.a.b', 'doc.none', 'doc.n'$"),
         ("doc.text.more", "expected the field 'doc.text.more'"),
         ("doc.", "expected the field 'doc.'"),
         ("doc.none", "expected a string in the field 'doc.none'; found null"),
@@ -48,7 +48,7 @@ def test_paths(path, text):
     ],
 )
 def test_what_is_not_there(path, message):
-    with pytest.raises(ValueError, match=f"line 1: {message}"):
+    with pytest.raises(ValueError, match=f"line 1: .*{message}"):
         read(path)
 
 

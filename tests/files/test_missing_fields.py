@@ -1,0 +1,106 @@
+"""Errors about missing fields list the fields that the record has, for each option that names a
+field, in each format."""
+
+import csv
+import json
+
+import pytest
+
+from sparsemaps import cli
+from sparsemaps._tools._extras import library
+from sparsemaps._tools._option_fields import options_of
+from sparsemaps.files._job_options import VALUES
+
+RECORD = {"body": "a cat", "lang": "en", "w": 1, "meta": {"id": 1, "kind": "x"}}
+COMMANDS = {
+    "--field": "predict MODEL IN -o LABELS",
+    "--label-field": "train IN -o OUT --field body",
+    "--weight-field": "train IN -o OUT --field body --label-field lang",
+    "--id-field": "dedup IN -o OUT --field body --removed REMOVED",
+    "--keep": "dedup IN -o OUT --field body",
+}
+
+
+def write(path, format):
+    if format == "jsonl":
+        path.write_text(json.dumps(RECORD) + "\n")
+    elif format == "csv":
+        with path.open("w", newline="") as file:
+            csv.writer(file).writerows(zip(*RECORD.items(), strict=True))
+    else:
+        try:
+            pa = library("pyarrow", "the test")
+        except ImportError:
+            pytest.skip("pyarrow is not installed")
+        table = pa.Table.from_pylist([RECORD])
+        if format == "parquet":
+            library("pyarrow.parquet", "the test").write_table(table, path)
+        else:
+            library("pyarrow.feather", "the test").write_feather(table, str(path))
+
+
+@pytest.fixture(params=["jsonl", "csv", "parquet", "arrow"])
+def said(request, tmp_path, capsys):
+    """A function that runs a command and returns its error."""
+    lines = [{"text": "a dog", "lang": "en"}, {"text": "le chat", "lang": "fr"}]
+    (tmp_path / "two.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    words = ["train", tmp_path / "two.jsonl", "-o", tmp_path / "model", "--label-field", "lang"]
+    assert cli.main([*map(str, words)]) == 0
+    path = tmp_path / f"in.{request.param}"
+    write(path, request.param)
+    names = {"IN": path, "MODEL": tmp_path / "model", "OUT": tmp_path / f"out.{request.param}",
+             "LABELS": tmp_path / "labels.tsv", "REMOVED": tmp_path / "removed.tsv"}  # fmt: skip
+
+    def of(words):
+        capsys.readouterr()
+        assert cli.main([str(names.get(word, word)) for word in words.split()]) == 2
+        return request.param, capsys.readouterr().err
+
+    return of
+
+
+def test_all_options_are_tried():
+    flags = {option.flag for cls in VALUES for option in options_of(cls)}
+    named = {flag for flag in flags if flag and flag.endswith("field")}
+    assert COMMANDS.keys() == {*named, "--keep"}
+
+
+@pytest.mark.parametrize("option", COMMANDS)
+def test_a_missing_field(said, option):
+    format, error = said(f"{COMMANDS[option]} {option} none")
+    if (format, option) == ("jsonl", "--keep"):  # a record need not have the field
+        assert "no record has a number in it, got 'none'" in error
+    else:
+        assert "'none'; found 'body', 'lang', 'w', 'meta'" in error
+
+
+@pytest.mark.parametrize("option", COMMANDS)
+def test_a_missing_field_within_another(said, option):
+    format, error = said(f"{COMMANDS[option]} {option} meta.none.id")
+    if format != "csv" and (format, option) != ("jsonl", "--keep"):
+        assert "'meta.none.id'; found 'meta.id', 'meta.kind'\n" in error
+
+
+@pytest.mark.parametrize("command", ["train", "compare"])
+def test_a_field_of_labels_that_is_not_named(said, command):
+    output = "-o OUT" if command == "train" else "--texts word:1"
+    for more in ("", " --bad-records REMOVED"):
+        _, error = said(f"{command} IN {output} --field body{more}")
+        assert "of labels; found 'body', 'lang', 'w', 'meta'; name the field of the labels" in error
+        assert "by --label-field" in error
+
+
+def test_compare_says_which_tables_have_numbers(said):
+    format, error = said("compare IN --texts word:1")
+    advice = "; name the field of the texts by --field"
+    if format != "jsonl":
+        advice += "; of tables, compare reads numbers from CSV"
+    assert error.endswith(f"'text'; found 'body', 'lang', 'w', 'meta'{advice}\n")
+
+
+def test_of_many_fields_the_first_are_listed(said, tmp_path):
+    many = {f"f{n}": n for n in range(9)}
+    (tmp_path / "two.jsonl").write_text(json.dumps(many | {"in": many}))
+    for field, prefix in (("none", ""), ("in.none", "in.")):
+        _, error = said(f"train {tmp_path}/two.jsonl -o OUT --field {field} --label-field f1")
+        assert error.endswith(", ".join(f"'{prefix}f{n}'" for n in range(8)) + ", ...\n")
