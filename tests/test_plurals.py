@@ -55,7 +55,7 @@ def is_named(value):
 
 
 def test_numbers_before_nouns_agree():
-    folder = Path(sparsemaps.__file__).parent
+    folder = Path(sparsemaps.__file__).resolve().parent
     found = {
         (path.name, value)
         for path in folder.rglob("*.py")

@@ -88,6 +88,9 @@ def test_a_field_that_no_record_has(tmp_path, capsys, models, kind, command, opt
     error = capsys.readouterr().err
     told = {"svm": option, "txt": "lines of text have no fields"}.get(kind, "nowhere")
     assert "nowhere" in error or told in error, error
+    is_other = kind in ("svm", "txt") or (command, option) == ("map", "--weight-field")
+    if not is_other and (kind, option) != ("jsonl", "--keep"):
+        assert "; found 'text', 'y'" in error
     assert error.count("\n") == 1
     assert not (tmp_path / "out").exists()
     assert not (tmp_path / f"out.{kind}").exists()

@@ -1,5 +1,5 @@
-"""Errors about missing fields list the fields that the record has, for each option that names a
-field, in each format."""
+"""Errors about missing fields within others, and about a field of labels that is not named, list
+the fields that the record has. For other fields, see test_fields_that_are_not_there.py."""
 
 import csv
 import json
@@ -8,8 +8,6 @@ import pytest
 
 from sparsemaps import cli
 from sparsemaps._tools._extras import library
-from sparsemaps._tools._option_fields import options_of
-from sparsemaps.files._job_options import VALUES
 
 RECORD = {"body": "a cat", "lang": "en", "w": 1, "meta": {"id": 1, "kind": "x"}}
 COMMANDS = {
@@ -57,21 +55,6 @@ def said(request, tmp_path, capsys):
         return request.param, capsys.readouterr().err
 
     return of
-
-
-def test_all_options_are_tried():
-    flags = {option.flag for cls in VALUES for option in options_of(cls)}
-    named = {flag for flag in flags if flag and flag.endswith("field")}
-    assert COMMANDS.keys() == {*named, "--keep"}
-
-
-@pytest.mark.parametrize("option", COMMANDS)
-def test_a_missing_field(said, option):
-    format, error = said(f"{COMMANDS[option]} {option} none")
-    if (format, option) == ("jsonl", "--keep"):  # a record need not have the field
-        assert "no record has a number in it, got 'none'" in error
-    else:
-        assert "'none'; found 'body', 'lang', 'w', 'meta'" in error
 
 
 @pytest.mark.parametrize("option", COMMANDS)
