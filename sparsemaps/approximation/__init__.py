@@ -320,8 +320,8 @@ def _check_rounding(
     rounding = law.common_variance(pairs)
     if rounding.any() and not (coverage(moments, _ANY_SIZE, error) >= confidence).all():
         raise ValueError(
-            f"the standard error of the kernel is up to {np.sqrt(rounding.max()):.3g}, as values "
-            "are rounded to whole levels, whatever the size: use a larger resolution, or allow a "
+            f"the standard error of the kernel is up to {np.sqrt(rounding.max()):.3g} at any "
+            "size, because values are rounded to whole levels: use a larger resolution, or allow a "
             "larger error"
         )
 

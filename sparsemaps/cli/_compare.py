@@ -43,7 +43,7 @@ def compare(options: argparse.Namespace) -> None:
     budget = Budget(_checks.check_real("seconds", options.seconds, 0, open_low=True))
     paths = [options.input, *([] if options.test is None else [options.test])]
     if "-" in paths:
-        raise ValueError("compare reads files, as its last lines name them; got standard input")
+        raise ValueError("compare needs files, which its last lines name, not standard input")
     known_inputs(paths)  # they must exist
     aside = value_of(options, Aside).aside
     written = [(options.plot, "the picture of --plot"), (aside, TABLE)]
@@ -117,7 +117,7 @@ def read(
         try:
             TextRows(None, source).check_labels(paths)
         except ValueError as error:
-            advice = "; of tables, compare reads numbers from CSV" if is_table else ""
+            advice = "; compare reads tables of numbers from CSV only" if is_table else ""
             raise ValueError(f"{error}{advice}") from error
     rows = TextRows(
         None, source, numbers_labels=False, sets_aside=aside is not None,

@@ -43,7 +43,7 @@ class NumberTable(NamedTuple):
                 line = f"{path}: line {record.n_before + 1}"
                 if len(record.values) != n:
                     raise ValueError(
-                        f"{line}: expected {counted(n, 'fields')}, as the header has; got "
+                        f"{line}: expected {counted(n, 'fields')}, like the header; got "
                         f"{len(record.values)}"
                     )
                 label = record.values.pop(place)

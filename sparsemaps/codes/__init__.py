@@ -424,7 +424,7 @@ def dump_svmlight_file(
         raise ValueError(f"y must be an array of shape ({len(array)},), got a sparse matrix")
     y = _write.labels_of_rows(y, fewest=0)
     if y.shape != (len(array),):
-        raise ValueError(f"y must be of shape ({len(array)},) as codes are, got {y.shape}")
+        raise ValueError(f"y must be of shape ({len(array)},), like the codes, got {y.shape}")
     _write.check_labels(y)
 
     def lines(start: int, stop: int) -> bytes:

@@ -229,7 +229,7 @@ class Comparison(Sequence[Measured]):
                 f"{setting('ordered', True)}."
             )
         for failed in self.failed:
-            yield f"Some rows are not for {failed}"
+            yield f"Some rows do not suit {failed}"
 
 
 _PLAIN = {"linear": "the linear model", "boosted": "boosted trees", "exact": "the exact kernel"}

@@ -215,7 +215,7 @@ class ByProduct(AgreementLaw):
         given = self.parts
         parts = tuple(given) if isinstance(given, Sequence) else ()
         if len(parts) < 2 or not all(isinstance(part, ByChance) for part in parts):
-            raise ParameterError("parts", repr(given), "two laws by chance at least")
+            raise ParameterError("parts", repr(given), "at least two laws by chance")
         _checks.check_int("bits of parts", sum(part.bits for part in parts), 2, LARGEST_BITS)
         vars(self)["parts"] = parts
 

@@ -22,7 +22,7 @@ from sparsemaps.laws._sampled import SampledLaw
 
 def _known(gamma: float | str) -> float:
     if isinstance(gamma, str):
-        raise ValueError(f"the map must be fitted first, as its gamma is {gamma!r}")
+        raise ValueError(f"the map must be fitted first, because its gamma is {gamma!r}")
     return float(gamma)
 
 

@@ -221,8 +221,8 @@ class CodesModel(ModelState):
         warnings.warn(
             f"{named_class(self)} did not converge with {setting('max_iter', self.max_iter)} "
             f"({len(duals)} of {counted(len(self.intercept_), 'models')}): the duality gap"
-            f"{of_class} is {largest:.3g}, its objective {value:.6g}. A larger "
-            f"{named('max_iter')}, a smaller {named('C')} or a larger {named('tol')} ends it",
+            f"{of_class} is {largest:.3g}, its objective {value:.6g}. Increase "
+            f"{named('max_iter')} or {named('tol')}, or decrease {named('C')}",
             _sklearn.ConvergenceWarning,
             stacklevel=4,
         )

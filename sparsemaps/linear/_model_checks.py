@@ -66,7 +66,7 @@ def map_of(model: ModelState, codes: PackedCodes) -> Any:
         is_simple = value is None or isinstance(value, (str, numbers.Real))
         if is_simple and not is_computed and found.get(name) != value:
             raise ValueError(
-                f"X must be codes of a map with {name}={value!r}, as map has, got codes with "
+                f"X must be codes of a map with {name}={value!r}, like map, got codes with "
                 f"{name}={found.get(name)!r}"
             )
     if isinstance(seed, (int, np.integer)) and config["seed"] != int(seed):
@@ -200,7 +200,7 @@ def refuse_beyond_float64(weights: Array, intercepts: Array, n_codes: int) -> No
         largest = max(-low, high) * n_codes + np.abs(intercepts).max()
     if not np.isfinite(largest):
         raise ValueError(
-            f"its weights must be finite, and small enough that scores are, got {low} to {high}, "
+            f"its weights must be finite, and small enough for finite scores, got {low} to {high}, "
             f"and intercepts {intercepts.min()} to {intercepts.max()}"
         )
 
@@ -221,8 +221,8 @@ def refuse_large_numbers(
         if number > _checks.LARGEST_REAL:
             most = f"{_checks.LARGEST_REAL:g}"
             raise ValueError(
-                f"training ends beyond float64, as the largest {cause} is {number:.6g}: scale it "
-                f"to {most} at most"
+                f"training would exceed float64, because the largest {cause} is {number:.6g}: "
+                f"scale it to {most} at most"
             )
 
 
@@ -239,8 +239,8 @@ def checked_weights(sample_weight: npt.ArrayLike | None, n_rows: int) -> Array |
     )  # fmt: skip
     if weights.shape != (n_rows,):
         raise ValueError(
-            f"sample_weight must be of shape ({n_rows},), as X has {counted(n_rows, 'rows')}, got "
-            f"{weights.shape}"
+            f"sample_weight must be of shape ({n_rows},), because X has "
+            f"{counted(n_rows, 'rows')}, got {weights.shape}"
         )
     _sklearn.check_finite("sample_weight", weights, "weights")
     if weights.min() < 0:

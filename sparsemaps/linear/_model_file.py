@@ -169,7 +169,7 @@ def _config_of(vectorizer: Any) -> dict[str, Any] | None:
     name = "ByteNgrams" if isinstance(vectorizer, ByteNgrams) else "HashingVectorizer"
     if name == "HashingVectorizer" and type(vectorizer).__name__ != name:
         raise ValueError(
-            "the vectorizer of a model that is saved must be HashingVectorizer or ByteNgrams, got "
+            "to save a model, its vectorizer must be a HashingVectorizer or ByteNgrams, got "
             f"{type(vectorizer).__name__}"
         )
     _refuse_files(vectorizer)
@@ -187,7 +187,7 @@ def _refuse_long_pattern(parameters: dict[str, Any]) -> None:
     pattern = parameters.get("token_pattern")
     if isinstance(pattern, str) and len(pattern) > _LONGEST_PATTERN:
         raise ValueError(
-            f"the token pattern of a model that is saved must have at most {_LONGEST_PATTERN} "
+            f"to save a model, its token pattern must have at most {_LONGEST_PATTERN} "
             f"characters, got {len(pattern)}"
         )
 
@@ -204,7 +204,7 @@ def _refuse_files(vectorizer: Any) -> None:
     """Raise if texts are file names: whoever sends texts to a model could read files."""
     if getattr(vectorizer, "input", "content") != "content":
         raise ValueError(
-            f'a model is saved with vectorizers of input="content", got {vectorizer.input!r}'
+            f'to save a model, its vectorizer must have input="content", got {vectorizer.input!r}'
         )
 
 

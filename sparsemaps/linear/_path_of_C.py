@@ -153,7 +153,7 @@ def _row_numbers(part: npt.ArrayLike, n_rows: int) -> Array:
         return np.empty(0, np.intp)
     if part.ndim != 1 or part.dtype.kind not in "iu" or not 0 <= part.min() <= part.max() < n_rows:
         rows = counted(n_rows, "rows")
-        raise ParameterError("cv", "a fold with others", f"folds of numbers of the {rows}")
+        raise ParameterError("cv", "a fold with other numbers", f"folds of numbers of the {rows}")
     return part.astype(np.intp)
 
 
@@ -304,8 +304,8 @@ def scores_along(
         shown = ", ".join(f"{C:.6g}" for C in sorted(unfinished))
         warnings.warn(
             f"{named_class(model)} did not converge with {setting('max_iter', model.max_iter)} "
-            f"for C of {shown} in some folds. A larger {named('max_iter')}, smaller values "
-            f"of {named('C')} or a larger {named('tol')} ends it",
+            f"for C of {shown} in some folds. Increase {named('max_iter')} or "
+            f"{named('tol')}, or give smaller values of {named('C')}",
             _sklearn.ConvergenceWarning,
             stacklevel=3,
         )

@@ -54,7 +54,7 @@ def choose(gamma: Gamma, of: Of, rows: RowReader | None) -> float:
         found = float(np.ldexp(1.0 / unit, -exponent * (2 if of == "squared" else 1)))
     if not 0 < found < np.inf:
         raise ValueError(
-            f"gamma={gamma!r} of these rows is beyond float64, as their values are about "
+            f"gamma={gamma!r} of these rows exceeds float64, because their values are about "
             f"{2.0**exponent:.0e}: scale the rows, or give a number"
         )
     return found

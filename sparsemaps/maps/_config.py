@@ -110,7 +110,7 @@ def _class_of_another_package(name: str) -> Any:
     found = sorted({(one.value, one) for one in entry_points(group=ENTRY_POINTS, name=name)})
     places = [value for value, _ in found]
     if len(set(places)) > 1:
-        raise ValueError(f"several packages have a map of the name {name!r}: {', '.join(places)}")
+        raise ValueError(f"several packages have a map named {name!r}: {', '.join(places)}")
     if not found:
         return None
     try:

@@ -119,7 +119,7 @@ class Draw(ABC):
 
     def __setattr__(self, name: str, value: object) -> None:
         if "is_complete" in vars(self):
-            raise AttributeError(f"a fitted map's {type(self).__name__} does not change")
+            raise AttributeError(f"the {type(self).__name__} of a fitted map cannot be changed")
         vars(self)[name] = value
 
     def prepare(self) -> None:  # noqa: B027 (most draws need nothing more)

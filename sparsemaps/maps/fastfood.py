@@ -319,7 +319,7 @@ class Fastfood(SparseMap[Array]):
             hash_dim = DEFAULT_HASH_DIM
             warnings.warn(
                 f"rows of {n_columns} columns will be count-sketched to {DEFAULT_HASH_DIM} "
-                "first; hash_dim says to how many",
+                "first; hash_dim sets another number",
                 UserWarning,
                 stacklevel=4,
             )

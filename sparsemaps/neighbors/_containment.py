@@ -270,8 +270,9 @@ def _check_error(codes: PackedCodes, other: PackedCodes, threshold: float) -> No
     if error > _LARGEST_ERROR:
         needed = math.ceil(codes.n_hashes * (error / _LARGEST_ERROR) ** 2)
         raise ValueError(
-            f"{named('n_hashes')} of {codes.n_hashes} is too few: at the threshold, the standard "
-            f"error of a set of {counted(a, 'members', '.0f')} in one of {b:.0f} is {error:.2f}; "
+            f"{named('n_hashes')} of {codes.n_hashes} is too few: at the threshold, the share of a "
+            f"set of {counted(a, 'members', '.0f')} in one of {b:.0f} has a standard error of "
+            f"{error:.2f}; "
             f"{setting('n_hashes', needed)} gives {_LARGEST_ERROR}{_FEWER}"
         )
 

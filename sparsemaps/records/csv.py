@@ -272,7 +272,7 @@ class _Places:
         values, fields = record.values, self._fields
         self._reader.check(record)
         if len(values) != self._n:
-            raise BadRecord(f"{counted(self._n, 'fields')}, as the header has", str(len(values)))
+            raise BadRecord(f"{counted(self._n, 'fields')}, like the header", str(len(values)))
         text = values[self._text]
         fields.check_lengths([text])
         others = {

@@ -78,7 +78,7 @@ class Frequencies:
         form."""
         if (self.counts.shape, self.counts.dtype) != (other.counts.shape, other.counts.dtype):
             raise ValueError(
-                f"tables must have one form to be added, got {_form(self)} and {_form(other)}"
+                f"tables must have the same form to be added, got {_form(self)} and {_form(other)}"
             )
         _text.merge_counts(self.counts, other.counts)
         self.n_records += other.n_records

@@ -74,8 +74,8 @@ def read_table(path: str) -> Frequencies:
     table, _ = _frequencies.read(path)
     if table.counts.shape[0] != 1 or table.counts.itemsize != 4:
         raise ValueError(
-            f"{path} has counts of {8 * table.counts.itemsize} bits, as of {named('max_df')}: "
-            f"{named('idf')} needs a table of a run with it"
+            f"{path} has counts of {8 * table.counts.itemsize} bits, from a run with "
+            f"{named('max_df')}; {named('idf')} needs the table of a run with {named('idf')}"
         )
     return table
 

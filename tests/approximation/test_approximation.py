@@ -294,7 +294,7 @@ def test_summary():
         (lambda: min_components(RandomFourier(n_components=0), 0.05), "n_components must be"),
         (
             lambda: min_components(RandomFourier(kernel="folded_rbf", gamma="scale"), 0.05),
-            "the map must be fitted first, as its gamma is 'scale'",
+            "the map must be fitted first, because its gamma is 'scale'",
         ),
         (lambda: Law.moments(MinHash().law, None), "JaccardLaw has no variance formula"),
     ],

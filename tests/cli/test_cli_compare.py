@@ -133,7 +133,7 @@ def test_test_and_plot_and_json(folder, capsys):
     ("words", "message"),
     [
         (["none.svm"], "none.svm: No such file or directory"),
-        (["-"], "compare reads files, as its last lines name them; got standard input"),
+        (["-"], "compare needs files, which its last lines name, not standard input"),
         (["my rows.svm", "--seconds", "0"], "--seconds must be a finite number above 0, got 0"),
         (["my rows.svm", "--test", "none.svm"], "none.svm: No such file or directory"),
         (["texts.jsonl", "--texts", "word:1"],
@@ -339,7 +339,7 @@ NAMED = "--label-field must name the column of labels, one of"
         ("a,y,b\n1,x,\u0663\n", [], "line 2: expected a number in the column 'b'; got '\u0663'"),
         ("a,y\n1,\n", [], "line 2: expected a label in the column 'y'; got ''\n"),
         ("a,y\n1,x\n", ["--regression"], "line 2: expected a number in the column 'y'; got 'x'\n"),
-        ("a,y\n1,2,3\n", [], "line 2: expected 2 fields, as the header has; got 3\n"),
+        ("a,y\n1,2,3\n", [], "line 2: expected 2 fields, like the header; got 3\n"),
         ("a,b\n1,2\n", [], f"{NAMED} 'a', 'b', got 'y'"),
         ("a,y,y\n1,2,3\n", [], f"{NAMED} 'a', 'y', 'y', got 'y', the name of 2 columns;"),
         ("a,y\n", [], "there are no records\n"),

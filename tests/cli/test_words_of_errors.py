@@ -263,7 +263,7 @@ def test_a_warning_is_a_line_of_the_command():
     assert text.startswith(
         "sparsemaps: warning: the model did not converge with --max-iter 1 (1 of 1 model)"
     )
-    assert text.endswith("A larger --max-iter, a smaller --C or a larger --tol ends it")
+    assert text.endswith("Increase --max-iter or --tol, or decrease --C")
     refuse_words_of_python(text)
 
 

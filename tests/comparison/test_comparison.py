@@ -218,7 +218,7 @@ def test_the_table():
     assert lines[1].split() == [*shown, "64"]
     assert len(lines[1]) == len(lines[2]) == len(lines[0])
     assert "No time for fourier: compare for more seconds." in lines
-    assert "Some rows are not for signs: too long" in lines
+    assert "Some rows do not suit signs: too long" in lines
     assert "Neighbouring" not in str(found)
     alike = table(row("minmax", 0.5, 64), neighbours_alike=True)
     said = "Neighbouring rows are alike. If new rows come after these, compare with ordered=True."

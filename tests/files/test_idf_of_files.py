@@ -141,7 +141,7 @@ def test_tables_that_are_given(tmp_path, file, parts):
     of_near = _frequencies.Frequencies(2**10, count_bytes=1)
     _frequencies.write(tmp_path / "near", of_near, {})
     given = Texts("word:1", idf=2.0, frequencies=tmp_path / "near")
-    with pytest.raises(ValueError, match="near has counts of 8 bits, as of max_df"):
+    with pytest.raises(ValueError, match="near has counts of 8 bits, from a run with max_df"):
         map_files(CWS, few, tmp_path / "few.npy", source=given, format="npy")
 
 

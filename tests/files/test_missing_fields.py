@@ -77,7 +77,7 @@ def test_compare_says_which_tables_have_numbers(said):
     format, error = said("compare IN --texts word:1")
     advice = "; name the field of the texts by --field"
     if format != "jsonl":
-        advice += "; of tables, compare reads numbers from CSV"
+        advice += "; compare reads tables of numbers from CSV only"
     assert error.endswith(f"'text'; found 'body', 'lang', 'w', 'meta'{advice}\n")
 
 

@@ -154,7 +154,9 @@ def test_targets_near_the_end_of_float64(loss, exponent):
     else:
         message = ""
     if message:
-        assert message.startswith("training ends beyond float64, as the largest value of y is 1e+")
+        assert message.startswith(
+            "training would exceed float64, because the largest value of y is 1e+"
+        )
         assert not hasattr(model, "intercept_")
         return
     smaller = KernelRegressor(MAP, **parameters).fit(X, np.ldexp(y_large, -1000))
@@ -222,7 +224,7 @@ def test_numbers_near_the_ends_of_float64(loss, what):
             scores = model.predict(X) if y.dtype == float else model.decision_function(X)
             assert np.isfinite(scores).all(), size
             continue
-        rule = "training ends beyond float64, as the largest .* is .*: scale"
+        rule = "training would exceed float64, because the largest .* is .*: scale"
         if weights is not None and size > 1e75:
             rule = "sample_weight must be at most 1e.75, got .* in row"
         with pytest.raises(ValueError, match=rule):

@@ -144,7 +144,7 @@ def test_what_cannot_be_saved(tmp_path):
         ).save(tmp_path / "model")
     model = text_model()
     model.vectorizer_.input = "filename"
-    with pytest.raises(ValueError, match='of input="content"'):
+    with pytest.raises(ValueError, match='must have input="content"'):
         model.save(tmp_path / "model")
     assert not os.listdir(tmp_path)
 

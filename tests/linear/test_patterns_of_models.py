@@ -34,7 +34,7 @@ def test_patterns_up_to_a_length_are_saved(tmp_path):
     longest = r"\S+|" + "a" * (_model_file._LONGEST_PATTERN - 4)
     fitted(longest).save(tmp_path / "model")
     assert KernelClassifier.load(tmp_path / "model").vectorizer.token_pattern == longest
-    message = "token pattern .* must have at most 4096 characters, got 4097"
+    message = "token pattern must have at most 4096 characters, got 4097"
     with pytest.raises(ValueError, match=message):
         fitted(longest + "a").save(tmp_path / "model")
     assert KernelClassifier.load(tmp_path / "model").predict(TEXTS).tolist() == LABELS

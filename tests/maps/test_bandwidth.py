@@ -126,7 +126,7 @@ def test_values_of_any_size(name, gamma):
         if abs(power) < 1000:
             assert features.fit(np.ldexp(X, exponent)).gamma_ == np.ldexp(expected, power)
         elif abs(power) > 1050:
-            with pytest.raises(ValueError, match=f"gamma='{gamma}' of these rows is beyond float"):
+            with pytest.raises(ValueError, match=f"gamma='{gamma}' of these rows exceeds float"):
                 features.fit(np.ldexp(X, exponent))
 
 

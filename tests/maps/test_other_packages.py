@@ -147,7 +147,7 @@ def test_entry_points_that_are_no_maps(tmp_path, monkeypatch, entry_point, messa
 
 def test_two_packages_with_one_name(toy):
     install(toy, "more_maps", "LeastColumn = more_maps:LeastColumn")
-    with pytest.raises(ValueError, match="several packages have a map of the name 'LeastColumn'"):
+    with pytest.raises(ValueError, match="several packages have a map named 'LeastColumn'"):
         from_config(CONFIG)
 
 

@@ -75,7 +75,7 @@ def test_a_pipeline_is_saved(save):
 
 def test_a_draw_does_not_change():
     draw = make("MinHash").fit(np.ones((1, 3))).draw
-    with pytest.raises(AttributeError, match="a fitted map's MinHashDraw does not change"):
+    with pytest.raises(AttributeError, match="the MinHashDraw of a fitted map cannot be changed"):
         draw.bits = 3
 
 

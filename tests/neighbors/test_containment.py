@@ -140,7 +140,7 @@ def test_the_error_that_the_specification_gives():
         array = np.zeros((2, n_hashes), np.uint8)
         A = PackedCodes(array, 8, {}, sampled=[True, True], sizes=[10, 1000])
         if expected > 0.1:
-            with pytest.raises(ValueError, match=rf"is {expected}; n_hashes="):
+            with pytest.raises(ValueError, match=rf"error of {expected}; n_hashes="):
                 neighbors.contained_pairs(A[:1], 1.0, other=A[1:])
         else:
             neighbors.contained_pairs(A[:1], 1.0, other=A[1:])

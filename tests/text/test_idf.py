@@ -263,7 +263,7 @@ def test_what_is_not_merged():
     for other, message in (
         (IdfWeights(n_buckets=8), "other must be a fitted IdfWeights"),
         ("table", "other must be a fitted IdfWeights"),
-        (IdfWeights(n_buckets=16).fit(X), "tables must have one form"),
+        (IdfWeights(n_buckets=16).fit(X), "tables must have the same form"),
         (IdfWeights(n_buckets=8).fit(X[:, :9]), "got 62 and 9"),
     ):
         with pytest.raises(ValueError, match=message):
