@@ -68,7 +68,7 @@ FALLS = [
         "ICWS / datasketch\nW1", "27fdf22",
         "The loop of the samples did not change. Rows were cut into more blocks from then on, so "
         "that threads share the work evenly, and each block makes the random numbers of its "
-        "columns anew. That the blocks are the cause was not measured apart.",
+        "columns anew. Whether the blocks are the cause was not measured.",
     ),
 ]  # fmt: skip
 """Falls of more than a quarter that the later commits did not make up."""
