@@ -39,8 +39,29 @@ def write(
     further: Mapping[str, Array],
 ) -> None:
     """Write a file of codes, given in blocks of rows. The file appears only when it is complete."""
-    header, mask = _array_files.header_of("|u1", shape), np.packbits(sampled, bitorder="little")
-    end = len(header) + math.prod(shape) + len(mask)
+    with _output_files.atomic_output(path) as file:
+        file.write(_array_files.header_of("|u1", shape))
+        for block in blocks:
+            write_array(file, block)
+        write_rest(file, shape, sampled, description, further)
+
+
+def write_array(file: IO[bytes], array: Array) -> None:
+    """Write the content of an array."""
+    for piece in _array_files.pieces_of(array):
+        file.write(piece)
+
+
+def write_rest(
+    file: IO[bytes],
+    shape: tuple[int, int],
+    sampled: Array,
+    description: Mapping[str, Any],
+    further: Mapping[str, Array],
+) -> None:
+    """Write all that follows the codes in a file."""
+    mask = np.packbits(sampled, bitorder="little")
+    end = len(_array_files.header_of("|u1", shape)) + math.prod(shape) + len(mask)
     description = {**description, "shape": shape}
     if further:
         places, place = {}, end
@@ -49,18 +70,12 @@ def write(
             places[name] = [array.dtype.str, list(array.shape), place]
             place += array.nbytes
         description |= {"end": end, "further": places}
-    with _output_files.atomic_output(path) as file:
-        file.write(header)
-        for block in blocks:
-            for piece in _array_files.pieces_of(block):
-                file.write(piece)
-        file.write(mask.data)
-        for array in further.values():
-            file.write(b"\0" * (-end % _described_files.ALIGNED))
-            for piece in _array_files.pieces_of(array):
-                file.write(piece)
-            end += -end % _described_files.ALIGNED + array.nbytes
-        file.write(_described_files.end_of_file(description, MARK))
+    file.write(mask.data)
+    for array in further.values():
+        file.write(b"\0" * (-end % _described_files.ALIGNED))
+        write_array(file, array)
+        end += -end % _described_files.ALIGNED + array.nbytes
+    file.write(_described_files.end_of_file(description, MARK))
 
 
 def read(path: str, mmap_mode: Literal["r", "c"] | None) -> Contents:

@@ -442,10 +442,13 @@ def save_blocks(
     iterated twice and must yield the same blocks each time."""
     like, sampled, sizes = joined_facts(blocks)
     further = {**(further or {}), **({} if sizes is None else {"sizes": sizes})}
-    own = {"config": like.config, "n_hashes": like.n_hashes, "law": like.law.described()}
-    about = {**(about or {}), **own}
-    shape = len(sampled), like.shape[1]
+    shape, about = (len(sampled), like.shape[1]), {**(about or {}), **description_of(like)}
     _file.write(path, (codes.array for codes in blocks), shape, sampled, about, further)
+
+
+def description_of(codes: PackedCodes) -> dict[str, Any]:
+    """Return the facts about codes that the description of their file has."""
+    return {"config": codes.config, "n_hashes": codes.n_hashes, "law": codes.law.described()}
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from sparsemaps._io import _output_files, _sources
-from sparsemaps._io._array_files import lasting_header
+from sparsemaps._io._array_files import header_of, lasting_header
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._tools._blocks import ranges, sums_of_rows
 from sparsemaps._tools._parameters import offered
@@ -27,7 +27,8 @@ from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._typing import Array, Destination
 from sparsemaps._tools._whole_numbers import joined
 from sparsemaps.codes._code_checks import TEXTS
-from sparsemaps.codes._packed import PackedCodes, joined_facts, save_blocks, with_rows
+from sparsemaps.codes._file import write_array, write_rest
+from sparsemaps.codes._packed import PackedCodes, description_of, joined_facts
 from sparsemaps.files._bad_records import BadTable
 from sparsemaps.files._finite_labels import check_labels
 from sparsemaps.files._libsvm_rows import comments_of_rows, with_comments
@@ -166,34 +167,33 @@ class _CodesFormat(OutputFormat):
 
     def _begin(self, path: Any) -> None:
         self._path = os.fspath(path)
-        with _output_files.errors_naming(self._path):
-            folder = os.path.dirname(os.path.realpath(self._path))
-            self._spool = Spool(folder, np.uint8, self._stack)
         # The stack closes in reverse order, so the files next to the codes appear before the codes.
-        self._stack.push(self._save)
+        self._file = self._stack.enter_context(_output_files.atomic_output(path))
         if self._options.ids:
             self._beside[_sources.IDS].append(b"")  # the file exists even without rows
         self._codes = empty_codes(self._map, self._options.texts)
         self._kept = [self._codes]  # the codes of each block, without their arrays
-
-    def _save(self, failure: object, *details: object) -> None:
-        """Write the file of codes from the temporary file, unless the stack closes with an
-        exception."""
-        if failure is None:
-            with _output_files.errors_naming(self._path):
-                _, sampled, sizes = joined_facts(self._kept)
-                array = self._spool.array().reshape(len(sampled), self._codes.shape[1])
-                save_blocks(self._path, [with_rows(self._codes, array, sampled, sizes)])
+        self._file.write(header_of("|u1", self._codes.shape))
 
     def _append(self, codes: PackedCodes, ids: list[str] | None) -> None:
         """Append the codes and ids of a block to the files. Replace the array of `codes` in place
         by an empty one, because the other facts of all blocks stay in memory."""
         with _output_files.errors_naming(self._path):  # not the file opened last
-            self._spool.append(codes.array.reshape(-1))
+            write_array(self._file, codes.array)
         codes.array = self._codes.array  # the array is in the file
         self._kept.append(codes)
         if ids is not None:
             self._beside[_sources.IDS].append("".join(f"{id}\n" for id in ids).encode())
+
+    def finish(self) -> None:
+        super().finish()
+        like, sampled, sizes = joined_facts(self._kept)
+        shape = len(sampled), like.shape[1]
+        further = {} if sizes is None else {"sizes": sizes}
+        with _output_files.errors_naming(self._path):  # not the file opened last
+            write_rest(self._file, shape, sampled, description_of(like), further)
+            self._file.seek(0)
+            self._file.write(header_of("|u1", shape))  # as long as the header without rows
 
 
 def empty_codes(map: Any, texts: dict[str, Any] | None) -> PackedCodes:

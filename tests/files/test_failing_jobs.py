@@ -5,7 +5,9 @@ import os
 import random
 import re
 import signal
+from contextlib import ExitStack
 
+import numpy as np
 import pytest
 from _data.chance import named
 from _scripts import disturbed_jobs
@@ -21,6 +23,8 @@ from _scripts.ended_jobs import (
 )
 from _scripts.limits import largest_file
 from _scripts.programs import posix
+
+from sparsemaps.files._formats import Spool
 
 
 @pytest.fixture
@@ -52,6 +56,19 @@ def test_a_full_disk_at_each_write(folder, name, is_many):
         assert not [path for path in files(folder) if path.endswith((".tmp", "-lock"))]
     assert command(*JOBS[name], "-o", f"out{end}").returncode == 0
     assert outputs(folder, "out") == whole
+
+
+@posix
+def test_the_first_error_of_a_spool_stays(tmp_path):
+    """Its numbers, which are still in a buffer, cannot be written when it is closed."""
+
+    def job() -> None:
+        with ExitStack() as stack:
+            Spool(str(tmp_path), np.int64, stack).append(np.arange(100))
+            raise ValueError("first")
+
+    with largest_file(100), pytest.raises(ValueError, match="first"):
+        job()
 
 
 @pytest.mark.parametrize("name", JOBS)
