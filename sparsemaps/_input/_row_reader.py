@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from sparsemaps._input._sparse import Csr, as_float, native, open_sparse, with_sound_indices
 from sparsemaps._loops import rows as _rows
-from sparsemaps._tools import _blocks, _sklearn
+from sparsemaps._tools import _blocks, _sklearn, _threads
 from sparsemaps._tools._checks import LARGEST_INT32
 from sparsemaps._tools._typing import Array
 
@@ -182,6 +182,10 @@ class RowReader:
         if self._dense is not None:
             return row * (self.n_columns + ROW_WORK)
         return int(self._indptr.item(row)) + ROW_WORK * row
+
+    def blocks(self, n_jobs: int | None) -> list[tuple[int, int]]:
+        """Return the blocks (start, stop) in which `n_jobs` threads read the rows."""
+        return _blocks.cut_rows(self.n_rows, self.work_before, _threads.resolve_n_jobs(n_jobs))
 
     @property
     def may_grow(self) -> bool:

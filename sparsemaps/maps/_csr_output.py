@@ -33,7 +33,7 @@ def make_csr(
     are checked.
     """
     rows = work.rows
-    parts, sizes = _cut_parts(work.blocks(), max_entries(rows.lengths()))
+    parts, sizes = _cut_parts(rows.blocks(work.n_jobs), max_entries(rows.lengths()))
     entries = _Entries(sizes, rows.dtype, width)
     indptr = np.zeros(rows.n_rows + 1, entries.columns.dtype)
     lengths = indptr[1:]

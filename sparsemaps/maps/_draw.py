@@ -13,7 +13,7 @@ from sparsemaps._input import _sparse
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops.codes import NUMBERS, ONE_HOT_COLUMNS, PACKED
 from sparsemaps._loops.rows import first_not_finite
-from sparsemaps._tools import _blocks, _threads
+from sparsemaps._tools import _threads
 from sparsemaps._tools._growing_array import rows_where
 from sparsemaps._tools._typing import Array, Bytes, Matrix
 from sparsemaps.codes._code_checks import LARGEST_SET, rows_with_bits
@@ -34,7 +34,7 @@ class Work:
             parts = [None if array is None else array[start:stop] for array in arrays]
             function(self.rows.block(start, stop), *parts)
 
-        _threads.run(call, self.blocks(), self.n_jobs)
+        _threads.run(call, self.rows.blocks(self.n_jobs), self.n_jobs)
 
     def fill(
         self,
@@ -58,12 +58,7 @@ class Work:
             if row >= 0:
                 raise block.error(row, beyond(out.dtype))
 
-        _threads.run(write_finite, self.blocks(), self.n_jobs)
-
-    def blocks(self) -> list[tuple[int, int]]:
-        """Return the blocks (start, stop) in which rows are read."""
-        n_jobs = _threads.resolve_n_jobs(self.n_jobs)
-        return _blocks.cut_rows(self.rows.n_rows, self.rows.work_before, n_jobs)
+        _threads.run(write_finite, self.rows.blocks(self.n_jobs), self.n_jobs)
 
 
 def call_quietly(write: Callable[..., Any], block: Block, *out: Any) -> Any:

@@ -337,13 +337,9 @@ class _Sweep:
         later, before = places[given + q], self._survivor_places[row]
         near, similarity = self._near_pairs(later, before, differing)
         first = np.flatnonzero(np.diff(later[near], prepend=-1) > 0)  # first pair of each later row
-        self._remove(later[near][first], before[near][first], similarity[first])
+        removed = later[near][first]
+        self.witness[removed], self.similarity[removed] = before[near][first], similarity[first]
         return self.witness[places] < 0
-
-    def _remove(self, places: Array, witnesses: Array, similarity: Array) -> None:
-        """Mark rows as removed, with their witnesses."""
-        self.witness[places] = witnesses
-        self.similarity[places] = similarity
 
     def _near_pairs(self, later: Array, before: Array, differing: Array) -> tuple[Array, Array]:
         """Return which pairs of places are near, in the order of (later, before), and their
@@ -382,5 +378,6 @@ class _Sweep:
         self._survivors = self._survivors._replace(n_rows=self._survivors.n_rows + len(new))
         decided = np.flatnonzero(j < n)
         decided = decided[witness[j[decided]] == i[decided]]  # pairs of a row and its witness
-        self._remove(places[j[decided]], places[i[decided]], similarity[decided])
+        removed = places[j[decided]]
+        self.witness[removed], self.similarity[removed] = places[i[decided]], similarity[decided]
         return int(n)

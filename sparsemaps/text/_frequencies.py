@@ -56,9 +56,7 @@ class Frequencies:
             block = rows.block(start, stop)
             return self.buckets(block.indices, block.indptr)
 
-        n_threads = _threads.resolve_n_jobs(n_jobs)
-        blocks = _blocks.cut_rows(rows.n_rows, rows.work_before, n_threads)
-        for found in _threads.stream(buckets, blocks, n_threads):
+        for found in _threads.stream(buckets, rows.blocks(n_jobs), n_jobs):
             self.add_buckets(found)
 
     def buckets(self, columns: Array, indptr: Array) -> "Buckets":

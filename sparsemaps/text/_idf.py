@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from sparsemaps._input._row_reader import RowReader
 from sparsemaps._io import _text_input
 from sparsemaps._io._described_files import damage_named
 from sparsemaps._loops import text as _text
-from sparsemaps._tools import _blocks, _checks, _sklearn, _threads
+from sparsemaps._tools import _checks, _sklearn, _threads
 from sparsemaps._tools._allowed import Allowed, Bool, PowerOfTwo, Real
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, CsrMatrix, MatrixLike, StrPath
@@ -180,7 +181,8 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         self._check_parameters()
         self._refuse_other_n_buckets()
         rows = read_input(self, X, None, reset=False)
-        self._run(rows, lambda start, stop: len(rows.block(start, stop)))  # checks all entries
+        blocks = rows.blocks(self.n_jobs)
+        _threads.run(lambda *block: len(rows.block(*block)), blocks, self.n_jobs)  # checks entries
         self._table.add(rows, self.n_jobs)
         return self
 
@@ -237,7 +239,9 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         self._check_parameters()
         rows = read_input(self, X, None, reset=False)
         weigh = self.weighting(rows.work_before(rows.n_rows)).weigh
-        parts = self._run(rows, lambda start, stop: self._weighted(rows, weigh, start, stop))
+        parts = _threads.run(
+            partial(self._weighted, rows, weigh), rows.blocks(self.n_jobs), self.n_jobs
+        )
         values, columns, lengths = (
             (np.concatenate(arrays) if len(arrays) > 1 else arrays[0])
             for arrays in zip(*parts or [_nothing(rows)], strict=True)
@@ -389,12 +393,6 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
             raise ParameterError(
                 "n_buckets", str(self.n_buckets), f"{counted}, as before, to count more records"
             )
-
-    def _run(self, rows: RowReader, function: Callable[..., Any]) -> list[Any]:
-        """Return the results of a function of blocks (start, stop) of rows."""
-        n_jobs = _threads.resolve_n_jobs(self.n_jobs)
-        blocks = _blocks.cut_rows(rows.n_rows, rows.work_before, n_jobs)
-        return _threads.run(function, blocks, n_jobs)
 
     def _weighted(
         self, rows: RowReader, weigh: Callable[..., Any], start: int, stop: int
