@@ -66,8 +66,8 @@ def _fill_demo(parser: HelpParser) -> None:
         "-o", "--output", default="sparsemaps-demo", type=shared.non_empty, metavar="DIRECTORY",
         help="where to write LIBSVM files (default: sparsemaps-demo)",
     )  # fmt: skip
-    parser.add_argument(
-        "--plot", type=shared.non_empty, metavar="FILE.svg",
+    shared.add_path(
+        parser, "--plot", type=shared.non_empty, metavar="FILE.svg",
         help="also draw accuracy against bytes per row; needs matplotlib",
     )  # fmt: skip
     shared.add_json(parser)
@@ -101,12 +101,13 @@ MAP = Command(
 def _fill_map(name: str, parser: HelpParser) -> None:
     _add_map_options(parser)
     shared.add_seed(parser, argparse.SUPPRESS)  # the file of --config has one
-    parser.add_argument("--config", metavar="FILE", help="file of a map written by --save-config")
+    text = "file of a map written by --save-config"
+    shared.add_path(parser, "--config", metavar="FILE", help=text)
     parser.common = _COMMON
 
 
 def _fill_saved(parser: HelpParser) -> None:
-    parser.add_argument("--config", metavar="FILE", required=True, help="file of the map")
+    shared.add_path(parser, "--config", metavar="FILE", required=True, help="file of the map")
     _add_map_options(parser)
     parser.common = _COMMON
     parser.set_defaults(map_name=SAVED)
@@ -140,8 +141,8 @@ def _add_map_options(parser: HelpParser) -> None:
     shared.add_texts(parser, but=shared.OF_NEAR)
     group = parser.add_argument_group("output")
     shared.add_values(group, MappedRows)
-    group.add_argument(
-        "--save-config", metavar="FILE", help="write the map to FILE, which --config reads"
+    shared.add_path(
+        group, "--save-config", metavar="FILE", help="write the map to FILE, which --config reads"
     )
     shared.add_many(parser)
 

@@ -257,7 +257,9 @@ def add_tasks(parser: argparse.ArgumentParser, title: str, dask: str) -> None:
 class _Scheduler(argparse.Action):
     """The scheduler of a cluster, which implies --dask."""
 
-    def __call__(self, parser: object, namespace: Any, value: object, *rest: Any) -> None:
+    def __call__(
+        self, parser: object, namespace: argparse.Namespace, value: object, *rest: object
+    ) -> None:
         namespace.scheduler, namespace.dask = value, True
 
 

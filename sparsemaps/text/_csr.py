@@ -25,12 +25,12 @@ class Loops(Protocol):
     def has_sets(self) -> bool:
         """Whether `rows` can return sets."""
 
-    def rows(self, first: int, block: Any, sets: bool = False) -> tuple[Array, Any, Array, int]:
+    def rows(self, first: int, block: object, sets: bool = False) -> tuple[Array, Any, Array, int]:
         """Return the columns and values of the rows of a block, the end of each row, and the number
         of n-grams. Sets have None instead of values. `first` is the number of the first text, for
         errors."""
 
-    def give_back(self, columns: Array, values: Any) -> None:
+    def give_back(self, columns: Array, values: object) -> None:
         """Take arrays that `rows` has returned, to reuse them in a later call."""
 
 

@@ -96,7 +96,7 @@ class _WeightedLoops(NamedTuple):
         self.weigh(columns, values, values)
         return columns, values, ends, n
 
-    def give_back(self, columns: Array, values: Array) -> None:
+    def give_back(self, columns: Array, values: object) -> None:
         self.loops.give_back(columns, values)
 
 

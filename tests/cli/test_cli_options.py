@@ -14,6 +14,7 @@ from _scripts.programs import Program
 
 from sparsemaps import CountSketch, cli
 from sparsemaps.cli._options import KERNELS, MAPS, load
+from sparsemaps.cli._parser import make_parser
 
 
 def test_options_are_the_parameters():
@@ -286,3 +287,16 @@ def test_the_picture_of_the_demo_is_none_of_its_files(tmp_path, capsys, name):
     assert "the picture of --plot and a file of the texts" in told.err
     assert not told.out
     assert not directory.exists()
+
+
+def test_shells_complete_files():
+    """Every argument for a file, or for several, says so."""
+    left = [make_parser()]
+    while left:
+        parser = left.pop()
+        for action in parser._actions:
+            left += action.choices.values() if isinstance(action.choices, dict) else ()
+            is_file = re.match(
+                r"FILE|FOLDER|INPUT|TRAIN|TEST|MODEL|.*\.(tsv|html)", str(action.metavar)
+            )
+            assert hasattr(action, "complete") or not is_file, (parser.prog, action.dest)
