@@ -98,7 +98,10 @@ def offered(name: str, value: object) -> str | None:
 
 def not_with_codes(map: object) -> ParameterError:
     """Return the error for a map that has no codes."""
-    return ParameterError("map", repr(map), f"a map with codes, such as {named_class('MinHash')}")
+    given = (
+        f"the class {map.__name__}, not {map.__name__}()" if isinstance(map, type) else repr(map)
+    )
+    return ParameterError("map", given, f"a map with codes, such as {named_class('MinHash')}")
 
 
 @contextlib.contextmanager

@@ -90,6 +90,8 @@ def content_of(model: Any, *, with_facts: bool = True) -> Iterator[Any]:
     }
     if _has_several(model):
         description["labels"] = model._kind
+    if hasattr(model.map_, "feature_names_in_"):
+        description["columns"] = model.map_.feature_names_in_.tolist()
     if hasattr(model, "classes_"):
         description["classes"] = _described_labels(model.classes_)
     if calibration is not None:
@@ -104,6 +106,16 @@ def content_of(model: Any, *, with_facts: bool = True) -> Iterator[Any]:
     if idf is not None:
         yield from idf.table_bytes()
     yield ending
+
+
+def _columns_in(description: dict[str, Any], n: int | None) -> Array:
+    """Return the names of columns. Raise a ValueError unless there are `n`."""
+    names = description["columns"]
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError("its names of columns are not strings")
+    if len(names) != n:
+        raise ValueError("its names of columns do not fit its map")
+    return np.array(names, object)
 
 
 def _has_several(model: Any) -> bool:
@@ -244,6 +256,9 @@ def load(path: str, mmap_mode: Literal["r"] | None, *classes: Any) -> Any:
             model.vectorizer_ = vectorizer
         if hasattr(map, "n_features_in_"):
             model.n_features_in_ = map.n_features_in_
+        if "columns" in description:
+            names = _columns_in(description, getattr(map, "n_features_in_", None))
+            map.feature_names_in_ = model.feature_names_in_ = names
         model._weights, model._n_codes, model._code_bits = weights, n_codes, bits
         model.intercept_ = _intercepts_in(description, n_models)
         refuse_beyond_float64(weights, model.intercept_, n_codes)

@@ -328,7 +328,10 @@ MISTAKES = [
     ({"fit_intercept": 1}, "fit_intercept must be True or False"),
     ({"n_jobs": 0}, "n_jobs must be"),
     ({"map": None}, "map must be a map with codes, such as MinHash, got None"),
-    ({"map": MinHash}, "map must be a map with codes, such as MinHash, got <class"),
+    (
+        {"map": MinHash},
+        "map must be a map with codes, such as MinHash, got the class MinHash, not ",
+    ),
     (
         {"class_weight": {0: -1}},
         "class_weight of the class 0 must be a finite number of",

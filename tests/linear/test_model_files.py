@@ -22,7 +22,13 @@ from sparsemaps import (
     SignProjection,
 )
 from sparsemaps._io import _array_files
-from sparsemaps.linear import KernelClassifier, KernelRegressor, _model, _model_file
+from sparsemaps.linear import (
+    KernelClassifier,
+    KernelClassifierCV,
+    KernelRegressor,
+    _model,
+    _model_file,
+)
 from sparsemaps.text import ByteNgrams, HashingVectorizer
 
 
@@ -209,6 +215,30 @@ def test_files_that_were_changed_are_errors(number, tmp_path):
     path = changed(tmp_path / "model", CHANGES[number])
     with pytest.raises(ValueError, match=r"(is damaged|holds a model of version 4)"):
         KernelClassifier.load(path)
+
+
+@pytest.mark.parametrize("kind", [KernelClassifier, KernelClassifierCV])
+def test_names_of_columns_are_saved(kind, tmp_path):
+    """The loaded model refuses rows with other columns, and explains by names."""
+    pd = pytest.importorskip("pandas")
+    X, y, _ = rows()
+    X = pd.DataFrame(X.toarray(), columns=[f"c{i}" for i in range(X.shape[1])])
+    model = kind(MinHash(n_hashes=64, random_state=SEED), random_state=0).fit(X, y)
+    model.save(tmp_path / "model")
+    loaded = KernelClassifier.load(tmp_path / "model")
+    assert loaded.feature_names_in_.tolist() == loaded.map_.feature_names_in_.tolist() == [*X]
+    assert loaded.predict(X).tolist() == model.predict(X).tolist()
+    assert loaded.explain(X[:3]) == model.explain(X[:3])
+    with pytest.raises(ValueError, match="feature names should match"):
+        loaded.predict(X[X.columns[::-1]])
+    names = [*X]
+    for wrong in (names[1:], [*names, "c"], [*names[1:], 1], "c" * len(names), None):
+        path = changed(tmp_path / "model", lambda d, wrong=wrong: d.update(columns=wrong))
+        with pytest.raises(ValueError, match="is damaged: its names of columns"):
+            KernelClassifier.load(path)
+    text_model().save(tmp_path / "texts")
+    with pytest.raises(ValueError, match="is damaged: its names of columns"):
+        KernelClassifier.load(changed(tmp_path / "texts", lambda d: d.update(columns=[])))
 
 
 def test_numbers_of_codes_that_were_changed_are_named(tmp_path):
