@@ -426,12 +426,15 @@ class ByKernel(_Bounded):
 
 @dataclass(frozen=True, eq=False)
 class ByRbf(_Bounded):
-    """An SVM with the Gaussian kernel on many rows, whose matrix is not held in memory."""
+    """An SVM with the Gaussian kernel on many rows, whose matrix is not held in memory. Fits in the
+    search converge, and the number of iterations limits the time of a fit."""
 
     gamma: float
 
     strengths = ByKernel.strengths
     exponent = 2.0
+    slower = 1.0
+    margin = 1.0
     takes_long = True
 
     def _path(
