@@ -401,7 +401,7 @@ def _write_variance(o: Options, results: Results) -> None:
         "Woodruff."
     )
     base = o.results / "pham-lemma-6"
-    report.save(figure, base, "Pham & Pagh, Lemma 6: the variance that is", notes)
+    report.save(figure, base, "Pham & Pagh, Lemma 6: the measured variance", notes)
     header = ("degree", "measured", "standard error", *lines)
     report.write_csv(base, header, rows)
 

@@ -107,6 +107,17 @@ def test_links_lead_somewhere(page):
                 assert anchor in anchors(target), f"{page.name} leads to {target.name}#{anchor}"
 
 
+def test_the_page_of_results_repeats_its_parts():
+    """The same tables and pictures as in the files that other pages include."""
+    whole, n_parts = text_of(DOCS / "results" / "index.md"), 0
+    for path in sorted((DOCS / "results").glob("*.md")):
+        part = "#" + text_of(path)
+        if path.stem != "index" and f"\n{part.splitlines()[0]}\n" in whole:
+            n_parts += 1
+            assert part in whole, path.name
+    assert n_parts > 30
+
+
 def test_the_first_page_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     page = DOCS / "getting_started.md"
