@@ -4,8 +4,8 @@ Clicks: hashed columns, and the reasons for a score
 
 Logs of clicks have many names: advertisements, sites, interests. `FeatureHasher` gives each name
 one of a fixed number of columns, so new names need no table, but several names can share a column.
-In this example, a model on the map `MinHash` predicts clicks, and ``explain`` names the columns
-that a score comes from. The data are generated.
+In this example, a model on the map `MinHash` predicts clicks, and ``explain`` tells which columns
+a score comes from. The data are generated.
 """
 
 import matplotlib.pyplot as plt
