@@ -41,7 +41,9 @@ class KeptCounts(NamedTuple):
 
 def stages(plan: DedupPlan, results: Results) -> Iterator[Stage]:
     """Yield the stages of a plan. The choice of records depends only on codes."""
-    job = yield from frequency_stages(plan.job, plan.inputs, results)
+    job = plan.job
+    if job.source.texts_to_count is not None:
+        job = yield from frequency_stages(job, plan.inputs, results)
     coded = yield from encode(job, plan.inputs, results)
     if results is not NOWHERE and is_directory(plan.output):
         coded.refuse_bad_inputs()
@@ -105,7 +107,7 @@ def _choose(
     return KeptCounts(
         n, int(kept.sum()), n_clusters=int((sizes > 1).sum()), largest=int(sizes.max(initial=0)),
         n_equal=n_equal, n_near=n_own - n_equal, n_earlier=len(found.removed) - n_own,
-        n_bad=sum(1 for _ in bad_lines_beside(coded.path)),
+        n_bad=sum(1 for _ in bad_lines_beside(coded.path)) if plan.job.source.sets_aside else 0,
     )  # fmt: skip
 
 
