@@ -111,12 +111,12 @@ def test_none_of_an_earlier_run_stays(folder, name, is_url, is_many):
 def test_none_is_an_input(folder, name, ending, capsys):
     """It would be removed."""
     words = JOBS[name].split()
-    words[words.index("in.jsonl")] = f"in.jsonl{ending}"
-    put(f"in.jsonl{ending}", b"mine")
+    words[words.index("in.jsonl")] = f"in.txt{ending}"
+    put(f"in.txt{ending}", b"mine")
     more = [] if name == "npy" else ["--text-format", "txt"]
-    assert cli.main([*words, "-o", "in.jsonl", *more]) == 2
-    assert f"is the input in.jsonl{ending}" in capsys.readouterr().err
-    assert Path(f"in.jsonl{ending}").read_bytes() == b"mine"
+    assert cli.main([*words, "-o", "in.txt", *more]) == 2
+    assert f"is the input in.txt{ending}" in capsys.readouterr().err
+    assert Path(f"in.txt{ending}").read_bytes() == b"mine"
 
 
 # ---- failures ------------------------------------------------------------------------------------

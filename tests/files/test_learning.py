@@ -235,7 +235,10 @@ def test_mistakes(trained, tmp_path):
     regressor = KernelRegressor(of_rows.map, random_state=0).fit(X, y)
     calls = [
         (lambda: files.train_files(3, svm, out), "model must be a KernelClassifier or"),
-        (lambda: files.train_files(text_model(), path, out), "texts need label_field='FIELD'"),
+        (
+            lambda: files.train_files(text_model(), path, out),
+            "expected a field of labels; found 'text', .* by label_field",
+        ),
         (lambda: files.train_files(of_rows, tmp_path / "empty.svm", out), "there are no records"),
         (lambda: files.train_files(of_rows, tmp_path / "many.svm", out), "line 1"),
         (
@@ -413,8 +416,8 @@ def test_commands_of_rows_and_codes(tmp_path, monkeypatch):
         (["predict", "model", "a.jsonl", "-o", "m"], "a file of texts, and the model has no"),
         (["train", "minmax", "in.svm", "-o", "v", "--validation", "v"], "v is the input v"),
         (["train", "minmax", "in.svm", "-o", "m", "--validation", "nowhere"], "nowhere: No such"),
-        (["train", "v", "-o", "m", "--texts", "word:1", "--text-format", "jsonl"], "--label-field"),
-        (["train", "a.jsonl", "-o", "m"], "texts need --label-field FIELD"),
+        (["train", "v", "-o", "m", "--texts", "word:1", "--text-format", "jsonl"], "found no JSON"),
+        (["train", "a.jsonl", "-o", "m"], "name the field of the labels by --label-field"),
         (["train", "a.jsonl", "in.svm", "-o", "m"], "process one kind at a time"),
     ],
 )
