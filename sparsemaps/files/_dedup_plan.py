@@ -115,14 +115,15 @@ def _earlier(path: StrPath, own: str | None) -> list[Delivery]:
         if runs:
             return [_of_run(run) for run in runs if _paths.full_path(run) != own]
     paths = _sources.expand(path)
+    for one in [path.rstrip("/") or path, *paths]:
+        stages = os.fspath(one) + _sources.STAGES
+        if _paths.is_folder(stages) and not holds_codes(one):
+            raise ValueError(f"{one} is an output of records; their codes are in {stages}")
     for one in paths:
         if not _sources.is_regular(one):
             raise ValueError(
                 f"{named('against')} must be files of codes, or folders of stages, got {one}"
             )
-        stages = os.fspath(one) + _sources.STAGES
-        if _paths.is_folder(stages) and not holds_codes(one):
-            raise ValueError(f"{one} is an output of records; their codes are in {stages}")
         if format_by_name(one) is not None:
             raise ValueError(
                 f"{one} has records, not codes: {named('against')} takes the folder OUTPUT.stages "

@@ -335,6 +335,14 @@ def test_a_directory_of_runs(tmp_path):
         ValueError, match=r"a is an output of records; their codes are in .*a\.stages"
     ):
         deduplicate_files(MINHASH, tmp_path / "c.txt", runs / "e", against=runs / "a", **WORDS)
+    deduplicate_files(MINHASH, tmp_path / "a.txt", f"{tmp_path}/d/", **WORDS)
+    for given in ("d", "d/", "d/a.txt"):
+        with pytest.raises(
+            ValueError, match=r"a\.txt has records|d is an output of records; their"
+        ):
+            deduplicate_files(
+                MINHASH, tmp_path / "c.txt", runs / "e", against=f"{tmp_path}/{given}", **WORDS
+            )
 
 
 @pytest.mark.parametrize(
