@@ -6,6 +6,7 @@ the results in order, and ``finish`` completes the file.
 
 import hashlib
 import os
+import shutil
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -168,7 +169,10 @@ class _CodesFormat(OutputFormat):
     def _begin(self, path: Any) -> None:
         self._path = os.fspath(path)
         # The stack closes in reverse order, so the files next to the codes appear before the codes.
-        self._file = self._stack.enter_context(_output_files.atomic_output(path))
+        self._output = self._stack.enter_context(_output_files.atomic_output(path))
+        self._file = self._output
+        if not self._output.seekable():  # the header is completed last
+            self._file = self._stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
         if self._options.ids:
             self._beside[_sources.IDS].append(b"")  # the file exists even without rows
         self._codes = empty_codes(self._map, self._options.texts)
@@ -194,6 +198,9 @@ class _CodesFormat(OutputFormat):
             write_rest(self._file, shape, sampled, description_of(like), further)
             self._file.seek(0)
             self._file.write(header_of("|u1", shape))  # as long as the header without rows
+            if self._file is not self._output:
+                self._file.seek(0)
+                shutil.copyfileobj(self._file, self._output)
 
 
 def empty_codes(map: Any, texts: dict[str, Any] | None) -> PackedCodes:

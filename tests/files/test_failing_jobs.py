@@ -5,7 +5,9 @@ import os
 import random
 import re
 import signal
+import threading
 from contextlib import ExitStack
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -69,6 +71,21 @@ def test_the_first_error_of_a_spool_stays(tmp_path):
 
     with largest_file(100), pytest.raises(ValueError, match="first"):
         job()
+
+
+@posix
+@pytest.mark.parametrize("name", JOBS)
+def test_a_pipe_receives_the_output(folder, name):
+    run_whole(folder, name)
+    os.mkfifo("pipe")
+    received = []
+    reader = threading.Thread(target=lambda: received.append(Path("pipe").read_bytes()))
+    reader.daemon = True
+    reader.start()
+    done = command(*JOBS[name], "-o", "pipe")
+    assert done.returncode == 0, done.stderr
+    reader.join()
+    assert received == [Path("whole").read_bytes()]
 
 
 @pytest.mark.parametrize("name", JOBS)
