@@ -57,7 +57,7 @@ KINDS = [
          ("reuters52", "sector", "sms_spam"), " on tf-idf"),
     Kind("yes-or-no answers", LINEAR, MIN_MAX, ("adult_a9a",), ("agaricus",)),
     Kind("pixels", MIN_MAX, LAPLACIAN, ("usps",), ("mnist", "optdigits")),
-    Kind("categories as numbers", TREES, LINEAR, ("splice",),
+    Kind("categories as numbers", LINEAR, TREES, ("splice",),
          ("phishing", "fair", "chile"), " on one-hot columns"),
     Kind("frequencies, counts", MIN_MAX, TREES, ("spambase",), ()),
     Kind("measurements, classes", LAPLACIAN, TREES,
@@ -172,11 +172,9 @@ def _named(family: str | None, kind: Kind) -> str:
 
 
 def _trees(kind: Kind, scores: dict[str, dict[str, float]]) -> str:
-    """Return how many points boosted trees are ahead of the model to try first, or of the next one
-    if trees are the first."""
-    other = kind.second if kind.first == TREES else kind.first
+    """Return how many points boosted trees are ahead of the model to try first."""
     sets = [scores[name] for name in kind.made + kind.tested if name in scores]
-    gaps = [s[TREES] - s[other] for s in sets if TREES in s and other in s]
+    gaps = [s[TREES] - s[kind.first] for s in sets if TREES in s and kind.first in s]
     if not gaps:
         return "for fewer columns"
     low, high = (f"{abs(gap):.1f}" for gap in (min(gaps), max(gaps)))
