@@ -43,6 +43,22 @@ def made(tmp_path):
 
 
 @pytest.mark.parametrize("output", [None, "out.txt"])
+def test_files_made_before_an_error_are_removed(tmp_path, made, output):
+    """Those beside a file appear before it."""
+    make, _ = made
+    place = Place.of("a", {"seed": 0}, ("", *BESIDE), output=output)
+
+    def fail(path):
+        for ending in BESIDE:
+            make(path + ending)
+        raise OSError(errno.ENOSPC, "no space left")
+
+    with pytest.raises(OSError, match="no space left"):
+        Results(str(tmp_path)).made(place, fail)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("output", [None, "out.txt"])
 def test_a_result_is_made_once_and_after_it_is_forgotten(tmp_path, made, output):
     """An output that waits for its name is there too: its task may have been killed."""
     make, calls = made
