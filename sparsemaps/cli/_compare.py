@@ -69,8 +69,7 @@ def compare(options: argparse.Namespace) -> None:
     if options.plot is not None:
         picture_of({os.path.basename(options.input): comparison}, options.plot)
     n_bad = 0 if table is None else table.n_bad
-    models = f"{len(comparison)} model{'' if len(comparison) == 1 else 's'}"
-    words = f"{models}, {comparison.seconds:.1f} s"
+    words = f"{counted(len(comparison), 'models')}, {comparison.seconds:.1f} s"
     words += f", {counted(n_bad, 'bad records')}" if n_bad else ""
     say(options, words, {**figures_of(comparison), "bad": n_bad})
 

@@ -41,9 +41,7 @@ class KeptCounts(NamedTuple):
 
 def stages(plan: DedupPlan, results: Results) -> Iterator[Stage]:
     """Yield the stages of a plan. The choice of records depends only on codes."""
-    job = plan.job
-    if job.source.texts_to_count is not None:
-        job = yield from frequency_stages(job, plan.inputs, results)
+    job = yield from frequency_stages(plan.job, plan.inputs, results)
     coded = yield from encode(job, plan.inputs, results)
     if results is not NOWHERE and is_directory(plan.output):
         coded.refuse_bad_inputs()

@@ -54,10 +54,11 @@ _PACKED = 4
 
 
 def frequency_stages(job: Job, inputs: list[Any], results: Results) -> Generator[Stage, None, Job]:
-    """Yield the stages that count the n-grams of inputs or copy a given table, for a job that needs
-    counts. Return the job whose rows use them."""
+    """Yield the stages that count the n-grams of inputs or copy a given table. Return the job whose
+    rows use the counts. A job that needs no counts has no such stages."""
     given = job.source.texts_to_count
-    assert given is not None
+    if given is None:
+        return job
     if given.frequencies is not None:
         path = os.fspath(given.frequencies)
         of = path, given.idf is not None

@@ -291,7 +291,7 @@ def rows_for(
 
 def refuse_weights_of_sets(map: SparseMap, source: Texts) -> None:
     """Raise a ValueError if a map of sets would get weights."""
-    if map.law.is_of_sets:
+    if source.idf is not None and map.law.is_of_sets:
         raise ValueError(
             f"{setting('idf', source.idf)} weighs values, but {named_class(map)} maps sets: "
             "use min-max with levels"
@@ -300,8 +300,7 @@ def refuse_weights_of_sets(map: SparseMap, source: Texts) -> None:
 
 def vectorizer_for(map: SparseMap, texts: Texts) -> Any:
     """Return the vectorizer of texts for a map, after checking that they fit."""
-    if texts.idf is not None:
-        refuse_weights_of_sets(map, texts)
+    refuse_weights_of_sets(map, texts)
     from sparsemaps.text._analyzers import vectorizer_of
 
     return vectorizer_of(

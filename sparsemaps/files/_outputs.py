@@ -81,9 +81,7 @@ class OutputPlan(Plan):
 
     def stages(self, results: Results) -> Iterator[Stage]:
         """Yield the stage of the outputs in a directory, after the stages that it depends on."""
-        job = self.job
-        if job.source.texts_to_count is not None:
-            job = yield from frequency_stages(job, self.inputs, results)
+        job = yield from frequency_stages(self.job, self.inputs, results)
         if results is not NOWHERE:
             with ExitStack() as stack:
                 job, _ = job.prepared(self.inputs, self.n_jobs, stack)

@@ -191,9 +191,7 @@ class PairsPlan(Plan):
         return cls(job, search, *sides, output, folder, bad_records)
 
     def stages(self, results: Results) -> Iterator[Stage]:
-        job = self.job
-        if job.source.texts_to_count is not None:
-            job = yield from frequency_stages(job, [*self.inputs, *self.others], results)
+        job = yield from frequency_stages(self.job, [*self.inputs, *self.others], results)
         own = yield from _encode(job, self.inputs, results, OWN)
         other = None
         if self.others:

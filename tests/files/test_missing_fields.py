@@ -7,7 +7,6 @@ import json
 import pytest
 
 from sparsemaps import cli
-from sparsemaps._tools._extras import library
 
 RECORD = {"body": "a cat", "lang": "en", "w": 1, "meta": {"id": 1, "kind": "x"}}
 COMMANDS = {
@@ -26,15 +25,12 @@ def write(path, format):
         with path.open("w", newline="") as file:
             csv.writer(file).writerows(zip(*RECORD.items(), strict=True))
     else:
-        try:
-            pa = library("pyarrow", "the test")
-        except ImportError:
-            pytest.skip("pyarrow is not installed")
+        pa = pytest.importorskip("pyarrow")
         table = pa.Table.from_pylist([RECORD])
         if format == "parquet":
-            library("pyarrow.parquet", "the test").write_table(table, path)
+            pytest.importorskip("pyarrow.parquet").write_table(table, path)
         else:
-            library("pyarrow.feather", "the test").write_feather(table, str(path))
+            pytest.importorskip("pyarrow.feather").write_feather(table, str(path))
 
 
 @pytest.fixture(params=["jsonl", "csv", "parquet", "arrow"])
