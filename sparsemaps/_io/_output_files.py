@@ -13,7 +13,7 @@ from functools import partial
 from typing import IO, Any
 
 from sparsemaps._io import _text_input, _urls
-from sparsemaps._io._sources import is_standard
+from sparsemaps._io._sources import is_regular, is_standard
 from sparsemaps._io._zstd import zstd_writer
 from sparsemaps._tools._typing import Destination
 
@@ -175,8 +175,8 @@ def errors_naming(name: str) -> Iterator[None]:
 def refuse_clashes(
     inputs: Iterable[Any], outputs: Iterable[tuple[Any, str]], made: Iterable[Any] = ()
 ) -> None:
-    """Raise a ValueError if an output is an input, or if two outputs are the same file under any
-    names. Raise an OSError if an output cannot be written at its place.
+    """Raise a ValueError if an output is an input, or if two outputs are standard output or the
+    same file under any names. Raise an OSError if an output cannot be written at its place.
 
     `outputs` are the files to be written, each with a description. "-" is standard input or output,
     which may be redirected to a file. `made` are folders that the job creates.
@@ -192,7 +192,7 @@ def refuse_clashes(
     for path, what in outputs:
         standard = is_standard(path)
         name = "standard output" if standard else path
-        place = _place(path)
+        place = "-" if standard else _place(path)
         for identity in (_inode_of(sys.stdout if standard else path), place):
             if identity is not None and identity in read:
                 role = "" if what == OUTPUT else f", {what},"
@@ -205,6 +205,8 @@ def refuse_clashes(
             _check_place(os.fspath(path), folders)
         if place is None:
             continue
+        if place in written and standard:
+            raise ValueError(f"{written[place]} and {what} are both standard output")
         if place in written:
             raise ValueError(
                 f"{name} would be {what} and {written[place]}; write to other files, or rename an "
@@ -242,13 +244,9 @@ OUTPUT = "the output"
 
 def _place(path: Destination) -> str | None:
     """Return the path of a regular file, with links resolved, or None for anything else."""
-    if not isinstance(path, (str, os.PathLike)) or is_standard(path):
+    if not is_regular(path):
         return None
-    if _urls.is_url(path):
-        return str(path)
-    if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe
-        return None
-    return os.path.normcase(os.path.realpath(path))
+    return str(path) if _urls.is_url(path) else os.path.normcase(os.path.realpath(path))
 
 
 def _inode_of(f: Any) -> tuple[int, int] | None:

@@ -8,9 +8,9 @@ from typing import Any
 
 from sparsemaps._io import _output_files
 from sparsemaps._io._regular_files import open_regular
-from sparsemaps._io._sources import Input, is_standard
+from sparsemaps._io._sources import Input
 from sparsemaps._tools._escapes import escaped
-from sparsemaps._tools._typing import Destination, StrPath
+from sparsemaps._tools._typing import StrPath
 from sparsemaps.records._table import format_by_name
 
 MOST = 1000
@@ -158,9 +158,3 @@ def join_tables(path: StrPath, parts: list[str]) -> int:
                         file.write(line)
                         n_lines += 1
     return n_lines
-
-
-def check_output(path: StrPath | None, output: Destination) -> None:
-    """Raise a ValueError if a table and the output are both standard output."""
-    if path is not None and is_standard(path) and is_standard(output):
-        raise ValueError(f"the output and {TABLE} are both standard output")

@@ -87,11 +87,7 @@ class DedupPlan(Plan):
         outputs = outputs_of(paths, output)
         files = [(one.path, one.inputs) for one in outputs]
         check_outputs(job.source, files)
-        names = written_files(outputs, _sources.BESIDE_ROWS)
-        for table, what in tables.files():
-            if _sources.is_standard(output) and _sources.is_standard(table):
-                raise ValueError(f"the output and {what} are both standard output")
-            names.append((table, what))
+        names = [*written_files(outputs, _sources.BESIDE_ROWS), *tables.files()]
         if folder is not None:
             _sources.refuse_inside(folder, paths)
             names += [(_paths.join(folder, name), "a result of a stage") for name in STAGE_FILES]

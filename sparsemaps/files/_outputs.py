@@ -11,7 +11,7 @@ from sparsemaps._io import _output_files, _paths, _sources
 from sparsemaps._io._folders import staged, writing
 from sparsemaps._io._sources import Input
 from sparsemaps._tools._typing import Destination
-from sparsemaps.files._bad_records import TABLE, check_output, join_tables
+from sparsemaps.files._bad_records import TABLE, join_tables
 from sparsemaps.files._frequency_stages import count, frequency_stages
 from sparsemaps.files._job_options import Run
 from sparsemaps.files._output_job import MadeOutput, OutputJob
@@ -54,7 +54,6 @@ class OutputPlan(Plan):
         if _sources.is_directory(output):
             endings = (*_endings(job), _sources.RECEIPT)
         written = written_files(outputs, endings)
-        check_output(job.bad_records, output)
         if job.bad_records is not None:
             written.append((job.bad_records, TABLE))
         folders = folders_of(output)

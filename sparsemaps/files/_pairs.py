@@ -17,7 +17,7 @@ from sparsemaps._tools._parameters import named, named_class, setting
 from sparsemaps._tools._typing import Destination, Inputs, StrPath
 from sparsemaps.codes._code_checks import TEXTS, refuse_different
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.files._bad_records import TABLE, check_output, join_tables
+from sparsemaps.files._bad_records import TABLE, join_tables
 from sparsemaps.files._coded_records import BESIDE_CODES, CodedInputs, Sides, encode, similar
 from sparsemaps.files._formats import FormatOptions, empty_codes
 from sparsemaps.files._frequency_stages import FREQUENCIES, frequency_stages
@@ -170,7 +170,6 @@ class PairsPlan(Plan):
             )
         job = _job(map, coded, rows, source)
         job = replace(job, source=job.source.with_fields(sets_aside=bad_records is not None))
-        check_output(bad_records, output)
         if job.source.texts_to_count is not None and coded:
             raise ValueError(
                 f"{named('max_df')} counts n-grams of texts, and {coded[0]} is a file of codes"

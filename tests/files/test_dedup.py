@@ -386,7 +386,8 @@ def test_ids(tmp_path):
         ({"output": "in.jsonl"}, "is the input"),
         ({"clusters": "in.jsonl"}, "is the input"),
         ({"clusters": "out"}, "would be the table of clusters and the output"),
-        ({"output": "-", "clusters": "-"}, "are both standard output"),
+        ({"output": "-", "clusters": "-"}, "the output and the table of clusters are both stand"),
+        ({"removed": "-", "report": "-"}, "the table of removals and the report are both standard"),
         ({"output": "-", "task": ("codes", 0, 1)}, "tasks need inputs and outputs that are files"),
         (
             {"task": ("code", 0, 1)},
