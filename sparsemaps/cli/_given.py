@@ -87,7 +87,7 @@ def value_of(options: argparse.Namespace, cls: type[V], **others: Any) -> V:
         for option in options_of(cls)
         if option.flag is not None
     }
-    return cls.of({name: value for name, value in given.items() if value is not None} | others)
+    return cls(**{name: value for name, value in given.items() if value is not None} | others)
 
 
 def source_of(

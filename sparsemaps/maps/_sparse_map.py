@@ -312,7 +312,7 @@ class SparseMap(
         """
         draw = self.draw
         return {
-            **self._describe(),
+            **_as_json("map", self),
             "seed": draw.seed,
             "scheme": _seeding.SCHEME,
             "n_features": draw.n_columns,
@@ -347,15 +347,6 @@ class SparseMap(
         become public attributes, whose names end in an underscore.
         """
         return {}
-
-    def _describe(self) -> dict[str, Any]:
-        """Return the class and the parameters, in types that JSON supports."""
-        return {
-            "class": type(self).__name__,
-            "parameters": {
-                name: _as_json(name, value) for name, value in self.draw.parameters.items()
-            },
-        }
 
     def set_size(self, size: int) -> None:
         """Set the number of random components."""
@@ -429,9 +420,11 @@ def random_map(cls: type[Map]) -> type[Map]:
 
 
 def _as_json(name: str, value: object) -> Any:
-    """Return a parameter in types that JSON supports."""
+    """Return a parameter in types that JSON supports: for a map, its class and parameters."""
     if isinstance(value, SparseMap):
-        return value._describe()
+        parameters = value.draw.parameters.items()
+        described = {name: _as_json(name, parameter) for name, parameter in parameters}
+        return {"class": type(value).__name__, "parameters": described}
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if isinstance(value, list | tuple):

@@ -8,7 +8,7 @@ from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import maps as _loops
 from sparsemaps._tools import _seeding
 from sparsemaps._tools._allowed import LARGEST_N_HASHES, About, Int, Size
-from sparsemaps._tools._typing import Array, CsrMatrix, Keys, MatrixLike, RandomState
+from sparsemaps._tools._typing import Array, CsrMatrix, MatrixLike, RandomState
 from sparsemaps.laws._sampled import JaccardLaw
 from sparsemaps.maps._draw import CodesDraw
 from sparsemaps.maps._sampled_map import SampledMap
@@ -18,9 +18,8 @@ from sparsemaps.maps._sparse_map import random_map
 class MinHashDraw(CodesDraw):
     """The hashes of set members."""
 
-    @property
-    def keys(self) -> Keys:
-        return _seeding.keys(self.seed, "minhash", 2)
+    def prepare(self) -> None:
+        self.keys = _seeding.keys(self.seed, "minhash", 2)
 
     def write(self, block: Block, layout: int, out: Array) -> None:
         _loops.minhash_codes(

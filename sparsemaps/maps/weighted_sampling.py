@@ -9,7 +9,7 @@ from sparsemaps._loops import maps as _loops
 from sparsemaps._tools import _seeding
 from sparsemaps._tools._allowed import LARGEST_N_HASHES, About, Bool, Choice, Int, Real, Size
 from sparsemaps._tools._parameters import ParameterError, named, offered, setting
-from sparsemaps._tools._typing import Array, CsrMatrix, Keys, MatrixLike, RandomState
+from sparsemaps._tools._typing import Array, CsrMatrix, MatrixLike, RandomState
 from sparsemaps.laws._sampled import MinMaxLaw
 from sparsemaps.maps._draw import CodesDraw
 from sparsemaps.maps._sampled_map import SampledMap
@@ -22,10 +22,9 @@ _LARGEST_LOGARITHM = 2000
 class WeightedSamplingDraw(CodesDraw):
     """The random numbers of columns, and the power of their weights."""
 
-    @property
-    def keys(self) -> Keys:
-        """The keys of the samples and of their codes."""
-        return _seeding.keys(self.seed, "weighted_sampling", 2, self.method)
+    def prepare(self) -> None:
+        # The keys of the samples and of their codes.
+        self.keys = _seeding.keys(self.seed, "weighted_sampling", 2, self.method)
 
     def checked(self, block: Block) -> Block:
         """Return the block. Raise if powers of its values exceed the samplers' range."""

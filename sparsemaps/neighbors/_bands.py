@@ -80,18 +80,14 @@ def bands_for_rows(
     )
 
 
-def fixed_bands(codes: PackedCodes, n_agreeing: int, recall: float) -> Bands | None:
+@lru_cache(maxsize=256)
+def fixed_bands(bits: int, n_hashes: int, n_agreeing: int, recall: float) -> Bands | None:
     """Return the bands with this recall that are cheapest for a million rows, few of them similar,
     or None to compare all pairs.
 
     The bands depend only on the number and the width of the codes, not on the rows. Whether a pair
     is found therefore does not depend on the other rows.
     """
-    return _fixed_bands(codes.bits, codes.n_hashes, n_agreeing, recall)
-
-
-@lru_cache(maxsize=256)
-def _fixed_bands(bits: int, n_hashes: int, n_agreeing: int, recall: float) -> Bands | None:
     if recall >= 1 or n_agreeing == 0:
         return None
     chance = 2.0**-bits

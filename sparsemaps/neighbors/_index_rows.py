@@ -263,8 +263,8 @@ class IndexRows:
     def _choose_bands_again(self) -> None:
         """Rebuild the tables if other bands are cheapest for the present number of rows. The bands
         of `inserting` do not depend on the rows and are left unchanged."""
-        target, bands = self.state.target, self.state.bands
-        if target is None or bands == _bands.fixed_bands(self.like, *target):
+        target, bands, like = self.state.target, self.state.bands, self.like
+        if target is None or bands == _bands.fixed_bands(like.bits, like.n_hashes, *target):
             return
         cheapest = self._choice(target)
         if cheapest != bands:
@@ -288,7 +288,8 @@ class IndexRows:
         """Return a state with tables of the bands that `removals` uses. Build and publish them
         first if the tables have other bands. The state has no bands if all rows are to be
         compared."""
-        state, bands = self.state, _bands.fixed_bands(self.like, *target)
+        state, like = self.state, self.like
+        bands = _bands.fixed_bands(like.bits, like.n_hashes, *target)
         if state.bands == bands:
             return state
         with self.lock:

@@ -187,7 +187,7 @@ def removed_rows(
     """Return the rows that `removals` removes, for the near pairs of `near`."""
     n_given = 0 if earlier is None else len(earlier)
     _brute.check_searched(n_given + len(codes), codes.n_hashes)
-    bands = _bands.fixed_bands(codes, near.least, near.recall)
+    bands = _bands.fixed_bands(codes.bits, codes.n_hashes, near.least, near.recall)
     new_array = np.empty if folder is None else partial(_mapped, folder, search.sizes.mapped)
     rows = _search.rows_near_others(codes, near.least, near.recall, search, earlier, new_array)
     first = int(np.searchsorted(rows, n_given))

@@ -79,7 +79,7 @@ def rows_near_others(
     row near another is missed with probability at most ``1 - recall``, by `_bands.fixed_bands`. The
     result may include other rows: without bands, it is all rows with samples.
     """
-    bands = _bands.fixed_bands(codes, least, recall)
+    bands = _bands.fixed_bands(codes.bits, codes.n_hashes, least, recall)
     if bands is None:
         sampled = codes.sampled if earlier is None else np.r_[earlier.sampled, codes.sampled]
         return np.flatnonzero(sampled)

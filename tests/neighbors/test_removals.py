@@ -35,7 +35,7 @@ def one_by_one(codes, threshold, recall=0.95, key=None, earlier=None, max_bucket
     both = codes if earlier is None else PackedCodes.concatenate([earlier, codes])
     n_given = len(both) - len(codes)
     least = _search.least_agreeing(codes, threshold)
-    bands = _bands.fixed_bands(codes, least, recall)
+    bands = _bands.fixed_bands(codes.bits, codes.n_hashes, least, recall)
     length, n_bands = bands
     spans = [slice(band * length, (band + 1) * length) for band in range(n_bands)] + [slice(None)]
     order = np.arange(n_given, len(both))
@@ -205,7 +205,7 @@ def test_copies_are_found_in_full_buckets():
     """Rows share the codes of all bands and of one band more, and are not near: all their buckets
     are full after the first of them. Copies are removed all the same."""
     array = np.zeros((60, 64), np.uint8)
-    bands = _bands.fixed_bands(PackedCodes(array, 8, {}), 45, 0.95)
+    bands = _bands.fixed_bands(8, 64, 45, 0.95)
     n_shared = bands.length * (bands.n_bands + 1)
     assert n_shared < 45
     array[:, n_shared:] = np.arange(1, 61)[:, None]
@@ -283,9 +283,7 @@ def test_memory_does_not_grow_with_the_candidates(recall):
 def test_copies_are_decided(monkeypatch):
     """Also those that are so many that they are not compared with one another. Rows so few would
     all be compared."""
-    monkeypatch.setattr(
-        _bands, "bands_for_rows", lambda codes, _, *how: _bands.fixed_bands(codes, *how)
-    )
+    monkeypatch.setattr(_bands, "bands_for_rows", lambda *how: _bands.fixed_bands(8, 64, *how[2:]))
     codes = PackedCodes(np.ones((40, 64), np.uint8), 8, {})
     decided = set()
 
