@@ -135,7 +135,7 @@ def sample_rows(
     """Return a copy of the map fitted to `X`, whose parameters have the values that ``fit``
     computed from the data, and a private copy of a sample of the rows."""
     fitted = _sklearn.clone(random_map).set_params(random_state=0).fit(X)
-    fitted.set_params(**fitted.learned_parameters)
+    fitted.set_params(**fitted._learned)
     csr = _sparse.sound_csr(X if sp.issparse(X) else sp.csr_array(np.asarray(X, float)))
     n_all = csr.shape[0]
     if n_all < 2:

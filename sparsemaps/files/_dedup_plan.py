@@ -9,7 +9,6 @@ from sparsemaps._tools._parameters import named
 from sparsemaps._tools._typing import Destination, StrPath
 from sparsemaps.codes._code_checks import refuse_different
 from sparsemaps.files._coded_records import BESIDE_CODES, Delivery
-from sparsemaps.files._formats import empty_codes
 from sparsemaps.files._frequency_stages import FREQUENCIES, with_table, with_table_of
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import Removal, Search, Svmlight, Tables, Texts
@@ -80,7 +79,7 @@ class DedupPlan(Plan):
             map = MinHash(random_state=0).fit_any_width()
         sets_aside = tables.aside is not None
         job = Job.of_codes(map, source, key_field=removal.key_field, sets_aside=sets_aside)
-        codes = empty_codes(job.map, job.options.texts)
+        codes = job.map._packed_codes([], job.options.texts)
         _search.least_agreeing(codes, search.threshold)  # raises for codes without estimates
         if against:
             job = _comparable_with(against, job)
@@ -138,7 +137,7 @@ def _comparable_with(against: tuple[Delivery, ...], job: Job) -> Job:
         table = None if given.frequencies is None else os.fspath(given.frequencies)
         known = with_table(job, table)
         inputs += "" if table is None else f" by the table {table}"
-    codes = empty_codes(known.map, known.options.texts)
+    codes = known.map._packed_codes([], known.options.texts)
     for earlier in against:
         refuse_different(f"{earlier.codes} and {inputs}", earlier.load(), codes)
     return job

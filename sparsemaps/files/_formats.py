@@ -27,7 +27,6 @@ from sparsemaps._tools._parameters import offered
 from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._typing import Array, Destination
 from sparsemaps._tools._whole_numbers import joined
-from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.codes._file import write_array, write_rest
 from sparsemaps.codes._packed import PackedCodes, description_of, joined_facts
 from sparsemaps.files._bad_records import BadTable
@@ -175,7 +174,7 @@ class _CodesFormat(OutputFormat):
             self._file = self._stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
         if self._options.ids:
             self._beside[_sources.IDS].append(b"")  # the file exists even without rows
-        self._codes = empty_codes(self._map, self._options.texts)
+        self._codes = self._map._packed_codes([], self._options.texts)
         self._kept = [self._codes]  # the codes of each block, without their arrays
         self._file.write(header_of("|u1", self._codes.shape))
 
@@ -201,14 +200,6 @@ class _CodesFormat(OutputFormat):
             if self._file is not self._output:
                 self._file.seek(0)
                 shutil.copyfileobj(self._file, self._output)
-
-
-def empty_codes(map: Any, texts: dict[str, Any] | None) -> PackedCodes:
-    """Return codes of no rows; `texts` describes the vectorizer of rows of texts."""
-    codes: PackedCodes = map._packed_codes(*map.draw.new_codes(0))
-    if texts is not None:
-        codes.config[TEXTS] = texts
-    return codes
 
 
 NOTHING = np.empty(0)

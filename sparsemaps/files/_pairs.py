@@ -19,7 +19,7 @@ from sparsemaps.codes._code_checks import TEXTS, refuse_different
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._bad_records import TABLE, join_tables
 from sparsemaps.files._coded_records import BESIDE_CODES, CodedInputs, Sides, encode, similar
-from sparsemaps.files._formats import FormatOptions, empty_codes
+from sparsemaps.files._formats import FormatOptions
 from sparsemaps.files._frequency_stages import FREQUENCIES, frequency_stages
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import JOBS, Aside, GivenSource, PairSearch, Run, Svmlight, Texts
@@ -236,7 +236,7 @@ def _refuse_different(job: Job, coded: list[str]) -> None:
     """Raise a ValueError if codes of inputs are not comparable."""
     name, known = "rows of the map", None
     if job.map is not None:
-        known = empty_codes(job.map, job.options.texts)
+        known = job.map._packed_codes([], job.options.texts)
     for path in coded:
         codes = PackedCodes.load(path)
         if known is not None:

@@ -130,6 +130,11 @@ class Draw(ABC):
         """Return the output for rows: an ndarray, or CSR of the matching container."""
 
 
+EncodedRows = tuple[Bytes, Array, Array | None]
+"""The packed codes of some rows, which rows have samples, and the set sizes; None if the rows are
+not sets."""
+
+
 class CodesDraw(Draw):
     """The draw of a map whose rows have codes of a few bits.
 
@@ -147,11 +152,9 @@ class CodesDraw(Draw):
     def width(self) -> int:
         return int(self.size << self.law.bits)
 
-    def encode(self, work: Work, *, packed: bool) -> tuple[Bytes, Array, Array | None]:
-        """Return the packed codes of the rows, which rows have samples, and the set sizes or None.
-
-        Without `packed`, only the codes are valid.
-        """
+    def encode(self, work: Work, *, packed: bool) -> EncodedRows:
+        """Return the codes of the rows. Without `packed`, only the codes are valid, and not which
+        rows have samples and the set sizes."""
         out, sampled, sizes = self.new_codes(work.rows.n_rows)
 
         def write(block: Block, out: Array, sampled: Array, sizes: Array | None) -> None:
@@ -165,9 +168,8 @@ class CodesDraw(Draw):
         work.each_block(write, out, sampled, sizes)
         return out, sampled, sizes
 
-    def new_codes(self, n_rows: int) -> tuple[Bytes, Array, Array | None]:
-        """Return arrays for the packed codes of rows, for which rows have samples (all True), and
-        for the set sizes (None if the rows are not sets)."""
+    def new_codes(self, n_rows: int) -> EncodedRows:
+        """Return arrays for the codes of rows. All rows have samples."""
         out = np.empty((n_rows, (self.size * self.law.bits + 7) // 8), np.uint8)
         sizes = np.empty(n_rows, np.uint32) if self.law.is_of_sets else None
         return out, np.ones(n_rows, bool), sizes

@@ -1,13 +1,16 @@
 """The base class of maps that draw codes, and the methods of all maps that have codes."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import Any, Literal, overload
 
 import numpy as np
 
 from sparsemaps._tools import _checks
 from sparsemaps._tools._typing import Array, Bytes, MatrixLike, Output
+from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.maps._draw import EncodedRows
 from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.maps._texts import TextEncoder
 
@@ -47,21 +50,26 @@ class HasCodes(SparseMap[Output]):
             As in ``transform``.
         """
         _checks.check_bool("packed", packed)
-        out, sampled, sizes = self.draw.encode(self._work(X), packed=packed)
-        return self._packed_codes(out, sampled, sizes) if packed else np.asarray(out)
+        encoded = self.draw.encode(self._work(X), packed=packed)
+        return self._packed_codes([encoded]) if packed else np.asarray(encoded[0])
 
-    def _packed_codes(self, out: Bytes, sampled: Array, sizes: Array | None) -> PackedCodes:
-        """Return the codes of a draw as `PackedCodes`, with the map and the law of the codes."""
+    def _packed_codes(
+        self, parts: Sequence[EncodedRows], texts: dict[str, Any] | None = None
+    ) -> PackedCodes:
+        """Return consecutive rows, in parts, as `PackedCodes` with the map and the law of codes.
+        No parts are no rows. `texts` describes the vectorizer of rows of texts."""
         draw = self.draw
-        law = draw.law
+        out, sampled, sizes = zip(*parts or [draw.new_codes(0)], strict=True)
+        # A single part is not copied.
+        joined: Any = itemgetter(0) if len(out) == 1 else np.concatenate
         return PackedCodes(
-            out,
-            law.bits,
-            self.to_config(),
+            joined(out),
+            draw.law.bits,
+            self.to_config() | ({} if texts is None else {TEXTS: texts}),
             n_hashes=draw.size,
-            sampled=sampled,
-            law=law.codes,
-            sizes=sizes,
+            sampled=joined(sampled),
+            law=draw.law.codes,
+            sizes=None if sizes[0] is None else joined(sizes),
         )
 
     def numbers(self, X: MatrixLike) -> Array:

@@ -106,6 +106,9 @@ class SparseMap(
     seed_: int
     n_features_in_: int
 
+    _learned: Mapping[str, Any] = {}
+    """The parameters that ``fit`` computed from the data, with their values."""
+
     @property
     def has_codes(self) -> bool:
         """Whether the map has ``encode``."""
@@ -148,17 +151,12 @@ class SparseMap(
         """The maps of a product."""
         return ()
 
-    @property
-    def learned_parameters(self) -> dict[str, Any]:
-        """The parameters that ``fit`` computed from the data, with their values."""
-        return dict(vars(self).get("_learned", {}))
-
     def _parameters_in_use(self) -> dict[str, Any]:
         """Return the parameters, including the values that ``fit`` computed from the data.
 
         NumPy numbers become Python numbers, whose arithmetic does not overflow.
         """
-        values = {name: getattr(self, name) for name in self._names} | self.learned_parameters
+        values = {name: getattr(self, name) for name in self._names} | dict(self._learned)
         return {
             name: value.item() if isinstance(value, np.generic) else value
             for name, value in values.items()

@@ -12,9 +12,8 @@ from sparsemaps._input._sparse import Csr
 from sparsemaps._tools import _threads
 from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._typing import Array, Bytes
-from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.maps._draw import Work
+from sparsemaps.maps._draw import CodesDraw, EncodedRows, Work
 
 
 class TextEncoder:
@@ -56,7 +55,11 @@ class TextEncoder:
         from sparsemaps.text._inputs import blocks
 
         encode_block = partial(self.encode_block, packed=packed)
-        return self._joined(_threads.run(encode_block, blocks(texts), n_jobs), packed)
+        parts = _threads.run(encode_block, blocks(texts), n_jobs)
+        if not packed:
+            return np.concatenate([out for out, *_ in parts or [self._map.draw.new_codes(0)]])
+        codes: PackedCodes = self._map._packed_codes(parts, self._config)
+        return codes
 
     def encode_sets(self, sets: Iterable[tuple[Array, Array]]) -> PackedCodes:
         """Return the codes of texts whose n-grams are given. Each item of `sets` has the columns of
@@ -67,24 +70,13 @@ class TextEncoder:
             own, ends = self.compiled.of_sets(columns, indptr)
             rows = SetReader(own, _indptr(ends))
             parts.append(self._map.draw.encode(Work(rows, 1), packed=True))
-        codes: Any = self._joined(parts, True)
+        codes: PackedCodes = self._map._packed_codes(parts, self._config)
         return codes
 
-    def _joined(self, parts: list[tuple[Bytes, Array, Any]], packed: bool) -> Bytes | PackedCodes:
-        out, sampled, sizes = zip(*parts or [self._map.draw.new_codes(0)], strict=True)
-        if not packed:
-            return np.concatenate(out)
-        all_sizes = None if sizes[0] is None else np.concatenate(sizes)
-        codes: PackedCodes = self._map._packed_codes(
-            np.concatenate(out), np.concatenate(sampled), all_sizes
-        )
-        codes.config[TEXTS] = self._config
-        return codes
-
-    def encode_block(self, first: int, block: Any, *, packed: bool) -> tuple[Bytes, Array, Any]:
-        """Return the codes of a block in the form of `CodesDraw.encode`. `first` is the number of
-        the first text, for errors."""
-        draw, compiled = self._map.draw, self.compiled
+    def encode_block(self, first: int, block: Any, *, packed: bool) -> EncodedRows:
+        """Return the codes of a block. `first` is the number of the first text, for errors."""
+        draw: CodesDraw = self._map.draw
+        compiled = self.compiled
         if compiled is None:
             from sparsemaps.text._inputs import as_list
 
@@ -100,8 +92,7 @@ class TextEncoder:
             csr = Csr(values, columns, _indptr(ends), (len(ends), width_of(self._vectorizer)))
             rows = RowReader(csr, draw.nonnegative_rule, first=first)
         try:
-            encoded: tuple[Bytes, Array, Any] = draw.encode(Work(rows, 1), packed=packed)
-            return encoded
+            return draw.encode(Work(rows, 1), packed=packed)
         finally:
             compiled.give_back(columns, values)
 

@@ -242,8 +242,7 @@ class KernelProduct(SampledMap[CsrMatrix]):
     @property
     def factors(self) -> tuple[Any, Any]:
         """The fitted maps or, if this map is not fitted, the maps of its parameter."""
-        learned = vars(self).get("_learned", {})
-        (_, sampled), (_, other) = learned.get("maps") or self._named_maps()
+        (_, sampled), (_, other) = self._learned.get("maps") or self._named_maps()
         return sampled, other
 
     @property
