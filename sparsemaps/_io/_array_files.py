@@ -79,8 +79,7 @@ def save_array(path: str, array: Array) -> None:
     """Write a NumPy file, which appears only when it is complete."""
     with _output_files.atomic_output(path) as file:
         file.write(header_of(array.dtype.str, array.shape))
-        for piece in pieces_of(array):
-            file.write(piece)
+        file.writelines(pieces_of(array))
 
 
 def header_of(dtype: str, shape: tuple[int, ...]) -> bytes:

@@ -42,14 +42,8 @@ def write(
     with _output_files.atomic_output(path) as file:
         file.write(_array_files.header_of("|u1", shape))
         for block in blocks:
-            write_array(file, block)
+            file.writelines(_array_files.pieces_of(block))
         write_rest(file, shape, sampled, description, further)
-
-
-def write_array(file: IO[bytes], array: Array) -> None:
-    """Write the content of an array."""
-    for piece in _array_files.pieces_of(array):
-        file.write(piece)
 
 
 def write_rest(
@@ -73,7 +67,7 @@ def write_rest(
     file.write(mask.data)
     for array in further.values():
         file.write(b"\0" * (-end % _described_files.ALIGNED))
-        write_array(file, array)
+        file.writelines(_array_files.pieces_of(array))
         end += -end % _described_files.ALIGNED + array.nbytes
     file.write(_described_files.end_of_file(description, MARK))
 

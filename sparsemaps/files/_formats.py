@@ -20,14 +20,14 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from sparsemaps._io import _output_files, _sources
-from sparsemaps._io._array_files import header_of, lasting_header
+from sparsemaps._io._array_files import header_of, lasting_header, pieces_of
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._tools._blocks import ranges, sums_of_rows
 from sparsemaps._tools._parameters import offered
 from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._typing import Array, Destination
 from sparsemaps._tools._whole_numbers import joined
-from sparsemaps.codes._file import write_array, write_rest
+from sparsemaps.codes._file import write_rest
 from sparsemaps.codes._packed import PackedCodes, description_of, joined_facts
 from sparsemaps.files._bad_records import BadTable
 from sparsemaps.files._finite_labels import check_labels
@@ -182,7 +182,7 @@ class _CodesFormat(OutputFormat):
         """Append the codes and ids of a block to the files. Replace the array of `codes` in place
         by an empty one, because the other facts of all blocks stay in memory."""
         with _output_files.errors_naming(self._path):  # not the file opened last
-            write_array(self._file, codes.array)
+            self._file.writelines(pieces_of(codes.array))
         codes.array = self._codes.array  # the array is in the file
         self._kept.append(codes)
         if ids is not None:
