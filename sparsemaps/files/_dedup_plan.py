@@ -53,7 +53,6 @@ class DedupPlan(Plan):
 
     @property
     def can_be_shared(self) -> bool:
-        """Whether several processes can share the tasks."""
         return self.folder is not None and _sources.are_files(self.inputs)
 
     @classmethod

@@ -146,7 +146,6 @@ class PairsPlan(Plan):
 
     @property
     def can_be_shared(self) -> bool:
-        """Whether several processes can share the tasks."""
         return self.folder is not None and _sources.are_files([*self.inputs, *self.others])
 
     @classmethod

@@ -29,9 +29,6 @@ def names_of_rows(codes: StrPath, n_rows: int) -> Iterator[Callable[[int], str]]
     with contextlib.ExitStack() as stack:
         file = stack.enter_context(open_regular(path))
         size = os.fstat(file.fileno()).st_size
-        if not (n_rows or size):
-            yield lambda row: str(row + 1)
-            return
         lines: Any = b""  # an empty file cannot be mapped
         if size:
             lines = stack.enter_context(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))

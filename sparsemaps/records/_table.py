@@ -31,13 +31,11 @@ def format_by_name(name: object) -> Format | None:
 
 def format_of(input: Any, format: str | None, fields: Fields) -> Format:
     """Return the format of a text input, from the option `format` or else from its name."""
-    is_path = isinstance(input, (str, os.PathLike)) and not is_standard(input)
-    name = "standard input" if is_standard(input) else "a file object"
-    known = None
-    if is_path:
-        name, known = os.fspath(input), format_by_name(input)
-    if format is not None:
-        known = FORMATS[format]
+    name, is_stream = "a file object", False
+    if isinstance(input, (str, os.PathLike)):
+        name = "standard input" if is_standard(input) else os.fspath(input)
+        is_stream = not is_regular(input)
+    known = format_by_name(input) if format is None else FORMATS[format]
     base = _text_input.without_compression(name)
     if known is None and _text_input.ending_of(base) == ".tsv":
         make = f"pandas.read_csv({name!r}, sep='\\t').to_csv('x.csv', index=False)"
@@ -49,8 +47,7 @@ def format_of(input: Any, format: str | None, fields: Fields) -> Format:
             f"{name}: {option} must be given ({formats}), as the name does not end in "
             f"{', '.join(ENDINGS)}"
         )
-    is_stream = isinstance(input, (str, os.PathLike)) and not is_regular(input)
-    if not known.is_streamed and (is_stream or _text_input.without_compression(name) != name):
+    if not known.is_streamed and (is_stream or base != name):
         raise ValueError(f"{name}: {known.title} cannot be read from pipes or compressed files")
     if not known.has_fields:
         given = [] if fields.text == "text" else [("field", fields.text)]
@@ -68,6 +65,4 @@ def cannot_be_rows(path: object) -> bool:
 
 def holds_codes(input: object) -> bool:
     """Return whether an input is a file of packed codes, judged by its name."""
-    if not is_regular(input):
-        return False
-    return _text_input.ending_of(os.fspath(input)) in codes.ENDINGS
+    return is_regular(input) and _text_input.ending_of(os.fspath(input)) in codes.ENDINGS
