@@ -136,13 +136,16 @@ class BadTable:
 
 @contextlib.contextmanager
 def opened_table(path: StrPath | None) -> Iterator[BadTable | None]:
-    """Yield the table at a path, which appears when the job is complete; None without a path."""
+    """Yield the table at a path; None without a path. It appears at the end, unless all records are
+    bad, which raises a ValueError."""
     if path is None:
         yield None
         return
     with _output_files.atomic_output(path) as file:
         file.write(HEADER)
-        yield BadTable(file.write)
+        table = BadTable(file.write)
+        yield table
+        table.finish()
 
 
 def join_tables(path: StrPath, parts: list[str]) -> int:

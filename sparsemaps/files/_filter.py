@@ -185,8 +185,6 @@ class Filtering(Labelling):
         ones and of bad ones."""
         with opened_table(None if self.bad_records is None else path + BAD) as aside:
             ((scores, n_empty, n_bad),) = self.marks([input], run, aside)
-            if aside is not None:
-                aside.finish()
             refuse_changes([input])
             save_array(path, scores)
         return [len(scores), n_empty, n_bad]

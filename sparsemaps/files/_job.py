@@ -113,18 +113,15 @@ class Job(OutputJob):
                 "go to a table beside the output; write to a file"
             )
         with ExitStack() as stack:
-            table = stack.enter_context(opened_table(bad_records))
             bar = stack.enter_context(run.reading(inputs))
             target = FORMATS[self.format](self.map, output, self.options, stack)
             if classes and isinstance(output, (str, os.PathLike)):
                 path = os.fspath(output) + CLASSES
                 stack.enter_context(_output_files.atomic_output(path)).write(classes)
-            aside = table
-            if table is None and self.source.sets_aside:
+            aside = stack.enter_context(opened_table(bad_records))
+            if aside is None and self.source.sets_aside:
                 aside = target.aside(is_first)
             numbers = [self._map(one, target, run.n_jobs, bar, aside) for one in inputs]
-            if table is not None:
-                table.finish()
             target.finish()
             refuse_changes(inputs)
         return numbers, aside

@@ -97,8 +97,6 @@ class Labelling(OutputJob):
     ) -> list[list[int]]:
         with _output_files.atomic_output(output) as file, opened_table(bad_records) as aside:
             numbers = self.write(inputs, file, run, aside)
-            if aside is not None:
-                aside.finish()
             refuse_changes(inputs)
         return numbers
 
