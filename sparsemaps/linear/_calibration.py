@@ -86,10 +86,13 @@ def fit(scores: Floats, labels: Array, weights: Array | None) -> Calibration:
     def objective(variables: Floats) -> tuple[float, Floats]:
         (slope, square), offsets = variables[:2], variables[2:] * units
         logs = log_softmax(slope * gaps + square * bends + offsets)
-        value = -float(weights @ (targets * logs).sum(axis=1)) + RIDGE * float(offsets @ offsets)
+        # NumPy's own sums. BLAS splits those of many numbers between its threads, so the last
+        # digits would depend on the number of processors; and on busy ones, threads wait long.
+        losses = -weights * (targets * logs).sum(axis=1)
+        value = float(losses.sum() + RIDGE * (offsets**2).sum())
         excess = weights[:, None] * (np.exp(logs) - targets)
         of_offsets = excess.sum(axis=0) + 2 * RIDGE * offsets
-        of_slopes = np.vdot(excess, gaps), np.vdot(excess, bends)
+        of_slopes = (excess * gaps).sum(), (excess * bends).sum()
         return value, np.append(of_slopes, of_offsets * units)
 
     found = scipy.optimize.minimize(

@@ -10,6 +10,7 @@ import scipy.special
 from _data.chance import SEED
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from threadpoolctl import threadpool_limits
 
 from sparsemaps import ConsistentWeightedSampling, MinHash
 from sparsemaps.linear import KernelClassifier, KernelRegressor, _calibration
@@ -206,6 +207,18 @@ def test_weights_count_rows(n_classes):
     assert one == pytest.approx(other, rel=1e-10)
     np.testing.assert_allclose(of_weights.slope, of_rows.slope, rtol=1e-4)
     np.testing.assert_allclose(of_weights.offsets, of_rows.offsets, atol=1e-3)
+
+
+def test_no_digit_depends_on_the_threads_of_blas():
+    """BLAS adds up more than 10,000 products by several threads."""
+    rng = np.random.default_rng(SEED)
+    scores, labels = rng.normal(size=(15_000, 3)), rng.integers(0, 3, 15_000)
+    weights = rng.random(15_000)
+    found = []
+    for n_threads in (1, 2):
+        with threadpool_limits(n_threads):
+            found.append(np.hstack(_calibration.fit(scores, labels, weights)).tolist())
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("factor", [1e-250, 1e-9, 1e9, 1e290])
