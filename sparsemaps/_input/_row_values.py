@@ -24,7 +24,7 @@ def of_rows(name: str, values: Any) -> Any:
             raise
         raise ValueError(f"{name} cannot be converted to an array: {error}") from error
     if array.ndim == 0:
-        raise ValueError(f"{name} must have a value for each row, got a {type(values).__name__}")
+        raise ValueError(f"{name} must have a value for each row, got one {type(values).__name__}")
     if array.dtype.kind in "mM":
         raise ValueError(f"{name} must not have times, got {array.dtype}")
     if array.dtype.kind == "V":

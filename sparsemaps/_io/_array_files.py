@@ -247,6 +247,8 @@ def _words(kind: ArrayKind) -> str:
     lengths = ", ".join("any" if n is None else str(n) for n in kind.shape)
     several = _KINDS.get(kind.dtype)
     dtype = np.dtype(kind.dtype) if several is None else several[1]
+    if kind.shape == (None,):
+        return f"{dtype} in one dimension"
     return f"{dtype} of shape ({lengths})"
 
 

@@ -53,6 +53,8 @@ def atomic_output(path: Any, synced: bool = True) -> Iterator[IO[bytes]]:
         with _urls.uploaded(path) as here, atomic_output(here, synced=False) as file:
             yield file
         return
+    if _is_folder(path):
+        raise _error(errno.EISDIR, path)
     if os.path.exists(path) and not os.path.isfile(path):
         with errors_naming(path), open(path, "wb") as device:
             yield device
@@ -218,7 +220,7 @@ def refuse_clashes(
 def _check_place(path: str, made: list[str]) -> None:
     """Raise an OSError if a file cannot be written: its folder is missing or not writable, or a
     folder has its name."""
-    if os.path.isdir(path):
+    if _is_folder(path):
         raise _error(errno.EISDIR, path)
     if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe
         return
@@ -232,6 +234,11 @@ def _check_place(path: str, made: list[str]) -> None:
         raise _error(errno.ENOTDIR, path)
     if not os.access(folder, os.W_OK | os.X_OK):
         raise _error(errno.EACCES, path)
+
+
+def _is_folder(path: str) -> bool:
+    """Return whether a name is that of a folder, which may not exist: realpath drops a slash."""
+    return path.endswith(os.sep) or os.path.isdir(path)
 
 
 def _error(number: int, path: str) -> OSError:

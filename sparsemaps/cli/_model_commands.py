@@ -52,14 +52,25 @@ def filter(options: argparse.Namespace) -> None:
 _MOST_LABELS = 10
 """Largest number of labels that a line names."""
 
+_LONGEST_LABEL = 40
+"""Largest length of a label in a line; longer ones are cut."""
+
 
 def _labels_of(answer: files.LabelledFile) -> str:
     """Return the words that count labels for the last line, most frequent first."""
     some = list(answer.labels.items())
-    words = [f"{escaped(name_of(label))} {n}" for label, n in some[:_MOST_LABELS]]
+    words = [f"{_word_for(label)} {n}" for label, n in some[:_MOST_LABELS]]
     if others := sum(n for _, n in some[_MOST_LABELS:]):
         words.append(f"{counted(len(some) - _MOST_LABELS, 'other labels')} {others}")
     return f": {', '.join(words)}" if words else ""
+
+
+def _word_for(label: object) -> str:
+    """Return a label as a short word for the last line, in quotes if it may not look like one."""
+    word = escaped(name_of(label))
+    if len(word) > _LONGEST_LABEL:
+        word = f"{word[: _LONGEST_LABEL - 3]}..."
+    return word if word and word.strip() == word and "," not in word else f'"{word}"'
 
 
 def _unknown(answer: files.LabelledFile | files.FilteredFile) -> str:

@@ -26,10 +26,10 @@ from sparsemaps.files._label_lines import HAS_PROBA, Scored, has_several, scores
 from sparsemaps.files._labels import Labelling, RecordCounts
 from sparsemaps.files._output_job import MadeOutput
 from sparsemaps.files._outputs import OutputPlan, recipe_of_input
-from sparsemaps.files._record_labels import Model
+from sparsemaps.files._record_labels import Model, check_model
 from sparsemaps.files._results import Results
 from sparsemaps.files._tasks import Stage, Task, TaskRun
-from sparsemaps.linear import KernelClassifier, KernelRegressor
+from sparsemaps.linear import KernelClassifier
 from sparsemaps.linear._classifier import probabilities
 from sparsemaps.linear._model_checks import number_of_label
 from sparsemaps.records._table import holds_codes
@@ -101,7 +101,7 @@ def filter_files(
     >>> from io import BytesIO
     >>> from sparsemaps import MinHash
     >>> from sparsemaps.files import filter_files
-    >>> from sparsemaps.linear import KernelClassifier, KernelRegressor
+    >>> from sparsemaps.linear import KernelClassifier
     >>> model = KernelClassifier(MinHash(random_state=0), random_state=0)
     >>> model = model.fit([[1, 0, 1], [0, 1, 0]], ["a", "b"])
     >>> out = BytesIO()
@@ -303,10 +303,9 @@ class LabelFilter(NamedTuple):
 
 def label_filter_for(model: Model, labels: object, least: LabelChoice) -> LabelFilter:
     """Return the filter of `filter_files`, after checking the arguments."""
-    if isinstance(model, KernelRegressor):
-        raise ValueError("filter needs a classifier, but the model is for regression")
+    check_model(model)
     if not isinstance(model, KernelClassifier):
-        raise ValueError(f"filter needs a KernelClassifier, got a {type(model).__name__}")
+        raise ValueError("filter needs a classifier, but the model is for regression")
     several = labels.reshape(-1) if isinstance(labels, np.ndarray) else labels
     several = list(several) if isinstance(several, (list, tuple, np.ndarray)) else [labels]
     numbers = [number_of_label(model.classes_, label) for label in several]

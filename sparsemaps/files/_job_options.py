@@ -426,7 +426,7 @@ class ClassWeights(_allowed.Allowed):
                 raise ParameterError(name, repr(one), self._rule)
         return value if isinstance(value, str) else tuple(value)
 
-    _rule = "'balanced', or LABEL=WEIGHT with a weight of at least 0"
+    _rule = "'balanced' alone, or LABEL=WEIGHT with a weight of at least 0"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -460,6 +460,9 @@ class LinearModel(Values):
         if self.is_regression and self.class_weight is not None:
             said = setting("class_weight", self.class_weight)
             raise ValueError(f"{said} is for classifiers, not for regression")
+        if not self.is_regression and self.epsilon != type(self).epsilon:
+            of_numbers = " and ".join(setting("loss", loss) for loss in _OF_NUMBERS)
+            raise ValueError(f"{setting('epsilon', self.epsilon)} is for {of_numbers} only")
 
     @property
     def is_regression(self) -> bool:

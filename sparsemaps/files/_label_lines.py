@@ -56,13 +56,14 @@ def has_several(model: Model) -> bool:
 
 def check_for(model: Model, options: LineOptions) -> None:
     """Raise a ValueError if options of lines about records do not apply to a model."""
+    if not isinstance(model, KernelClassifier):
+        for name in ("proba", "top", "min_score", "min_proba", "unknown"):
+            value = getattr(options, name)
+            if value is not False and value not in (None, UNKNOWN):
+                raise ValueError(f"{setting(name, value)} is for classifiers, not for regression")
     if (options.proba or options.min_proba is not None) and not hasattr(model, "predict_proba"):
         name = "proba" if options.proba else "min_proba"
         raise ValueError(f"{setting(name, getattr(options, name))} needs {HAS_PROBA}")
-    if not isinstance(model, KernelClassifier):
-        for name in ("top", "min_score", "min_proba", "unknown"):
-            if (value := getattr(options, name)) not in (None, UNKNOWN):
-                raise ValueError(f"{setting(name, value)} is for classifiers, not for regression")
 
 
 class Labelled(NamedTuple):

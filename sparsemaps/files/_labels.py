@@ -17,7 +17,7 @@ from sparsemaps.files._job_options import GivenSource
 from sparsemaps.files._label_lines import Scored
 from sparsemaps.files._labelled_rows import source_for
 from sparsemaps.files._output_job import MadeOutput, OutputJob
-from sparsemaps.files._record_labels import Model
+from sparsemaps.files._record_labels import Model, check_model
 from sparsemaps.files._row_names import names_of_rows
 from sparsemaps.files._row_source import Source
 from sparsemaps.files._rows import codes_of, read_rows
@@ -71,6 +71,7 @@ class Labelling(OutputJob):
         **own: Any,
     ) -> Self:
         """Return the job for some inputs, after checking their kind."""
+        check_model(model)
         rows = source_for(model.map_, getattr(model, "vectorizer_", None), source, paths)
         rows = rows.with_fields(sets_aside=bad_records is not None)
         for path in paths:

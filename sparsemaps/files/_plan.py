@@ -40,7 +40,7 @@ class Plan(ABC):
             return
         names = [name for name, _, _ in self.listing()]
         if how.task is not None and how.task[0] not in names:
-            raise ValueError(f"the stage must be {', '.join(names)}, got {how.task[0]!r}")
+            raise ValueError(f"the stage must be {' or '.join(names)}, got {how.task[0]!r}")
         if not self.can_be_shared:
             raise ValueError("tasks need inputs and outputs that are files")
 

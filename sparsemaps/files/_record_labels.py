@@ -10,6 +10,8 @@ import numpy as np
 
 from sparsemaps._io._array_files import ArrayKind, dimensions_of, read_array
 from sparsemaps._io._sources import LABELS
+from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools._sklearn import check_is_fitted
 from sparsemaps._tools._typing import Array, StrPath
 from sparsemaps._tools._whole_numbers import MixedNumbers, joined
 from sparsemaps.linear import KernelClassifier, KernelRegressor
@@ -19,6 +21,14 @@ Model = KernelClassifier | KernelRegressor
 
 Labels = Array | LabelLists
 """One per record, or lists if any record has a list."""
+
+
+def check_model(model: object) -> None:
+    """Raise an error unless `model` is a fitted model."""
+    if not isinstance(model, (KernelClassifier, KernelRegressor)):
+        allowed = "a fitted KernelClassifier or KernelRegressor, such as load_model returns"
+        raise ParameterError("model", repr(model), allowed)
+    check_is_fitted(model, "map_")
 
 
 def values_of(labels: Labels) -> Array:

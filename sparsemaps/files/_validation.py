@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 from sparsemaps._tools._checks import LARGEST_REAL
 from sparsemaps._tools._escapes import escaped
+from sparsemaps._tools._parameters import named
 from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._typing import Array
 from sparsemaps._tools._whole_numbers import are_equal
@@ -114,7 +115,7 @@ def comparable(model: Model, labels: Labels, others: LabelledRows) -> LabelledRo
     Raise ValueError unless both are strings or both are numbers."""
     if isinstance(others.labels, LabelLists) and not isinstance(labels, LabelLists):
         raise ValueError(
-            "the records to compare with must have one label each, like the training records, got "
+            f"{named('validation')} must have one label per record, like the training records, got "
             "lists of labels"
         )
     wants = isinstance(model, KernelClassifier) and values_of(labels).dtype.kind in "UO"
@@ -123,15 +124,15 @@ def comparable(model: Model, labels: Labels, others: LabelledRows) -> LabelledRo
     if has != wants and len(found):
         kinds = "numbers", "strings"
         raise ValueError(
-            f"the labels to compare with must be {kinds[wants]}, like the labels of the model, got "
-            f"{kinds[has]}"
+            f"{named('validation')} must have labels that are {kinds[wants]}, like the training "
+            f"labels, got {kinds[has]}"
         )
     if isinstance(model, KernelRegressor):
         most = np.abs(found.astype(np.float64)).max(initial=0)
         if most > LARGEST_REAL:
             raise ValueError(
-                f"the labels to compare with must be from {-LARGEST_REAL:g} to {LARGEST_REAL:g}, "
-                f"got numbers of up to {most:g}"
+                f"{named('validation')} must have labels from {-LARGEST_REAL:g} to "
+                f"{LARGEST_REAL:g}, got numbers of up to {most:g}"
             )
     if isinstance(labels, LabelLists):
         return others._replace(labels=as_lists(others.labels))

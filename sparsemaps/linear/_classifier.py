@@ -601,9 +601,9 @@ def _weights_of(
         else:
             unknown.append(label)
     if unknown and numbers:  # a fold may lack a class, but keys must not be misspelt
-        (missing, _), *_ = numbers
-        found = f"one for {shown(unknown[0])} and none for {shown(missing)}"
-        raise ParameterError("class_weight", found, "weights of classes that rows have")
+        some = ", ".join(map(shown, classes[:20].tolist()))
+        found = f"one for {shown(unknown[0])}"
+        raise ParameterError("class_weight", found, f"weights of labels of the rows ({some})")
     if not weights.any():
         raise ValueError(f"{named('class_weight')} must be above 0 for a class, got 0 for all")
     return weights

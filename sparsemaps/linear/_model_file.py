@@ -281,7 +281,8 @@ def load(path: str, mmap_mode: Literal["r"] | None, *classes: Any) -> Any:
         *(ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError),
         *(RecursionError, MemoryError, NotImplementedError, re.error),
     ) as error:
-        raise ValueError(f"{path} is damaged: {error}") from None
+        key = " is missing or unknown" if isinstance(error, KeyError) else ""
+        raise ValueError(f"{path} is damaged: {error}{key}") from None
     return model
 
 

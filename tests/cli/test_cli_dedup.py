@@ -93,7 +93,7 @@ def test_one_delivery_after_the_other(folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["in.jsonl", "--threshold", "0"], "--threshold must be a finite number above 0, got 0"),
+        (["in.jsonl", "--threshold", "0"], "--threshold must be above 0 and at most 1, got 0"),
         (["in.jsonl", "--recall", "2"], "--recall must be above 0 and at most 1, got 2"),
         (["in.jsonl", "--bits", "30"], "--bits must be from 1 to 16, got 30"),
         (["none.jsonl"], "none.jsonl: No such file or directory"),

@@ -108,7 +108,7 @@ def test_the_command_without_comments_and_rows(tmp_path, capsys):
     [
         ("0 1:1\n0 2:x\n", [], "line 2"),
         ("0 1:1\n", ["--threshold", "1.5"], "--threshold must be above 0 and at most 1, got 1.5"),
-        ("0 1:1\n", ["--recall", "0"], "--recall must be a finite number above 0, got 0"),
+        ("0 1:1\n", ["--recall", "0"], "--recall must be above 0 and at most 1, got 0"),
         ("0 1:1\n", ["--bits", "30"], "--bits must be from 1 to 16, got 30"),
     ],
 )

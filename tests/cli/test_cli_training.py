@@ -56,18 +56,19 @@ def test_options_are_the_parameters_of_the_models(name):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--class-weight", "even"], "--class-weight must be 'balanced', or LABEL=WEIGHT with a"),
+        (["--class-weight", "even"], "--class-weight must be 'balanced' alone, or LABEL=WEIGHT "),
         (["--class-weight", "1=x"], "LABEL=WEIGHT with a weight of at least 0, got '1=x'"),
         (["--class-weight", "1=-2"], "got '1=-2'"),
         (["--class-weight", "1=inf"], "got '1=inf'"),
         (["--class-weight", "balanced", "--class-weight", "1=2"], "got 'balanced'"),
         (
             ["--class-weight", "7=2"],
-            "--class-weight must be weights of classes that rows have, got one for 7 ",
+            "--class-weight must be weights of labels of the rows (0, 1), got one for 7",
         ),
         ([*OF_REGRESSION, "--class-weight", "balanced"], "is for classifiers, not for regression"),
         ([*OF_REGRESSION, "--calibrate"], "--calibrate is for classifiers, not for regression"),
         (["--tol", "0"], "--tol must be a finite number above 0"),
+        (["--epsilon", "1"], "--epsilon 1 is for --loss squared_epsilon_insensitive and --loss ep"),
         (["--epsilon", "-1"], "--epsilon must be a finite number of at least 0"),
         (["--C", "0"], "--C must be a finite number above 0"),
         (["--loss", "squared"], "invalid choice: 'squared'"),

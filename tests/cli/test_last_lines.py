@@ -289,7 +289,8 @@ def test_labels_of_info_are_counted_or_too_many(tmp_path, capsys):
 @pytest.mark.parametrize("name", ["map", "text", "pairs", "dedup", "predict", "filter"])
 def test_stages_in_json(of_words, capsys, name):
     """They are those of the table of --tasks."""
-    words = ["OUT/" if word == "OUT" else word for word in COMMANDS[name][0]]
+    output = "OUT" if name == "pairs" else "OUT/"  # pairs are one table
+    words = [output if word == "OUT" else word for word in COMMANDS[name][0]]
     words = [*of_words(words, "good.jsonl"), "--tasks"]
     assert main(words) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -299,6 +300,18 @@ def test_stages_in_json(of_words, capsys, name):
     assert [[one["stage"], one["tasks"], one["about"]] for one in stages] == [
         [stage, int(n), about] for stage, n, about in (line.split(None, 2) for line in lines)
     ]
+
+
+def test_labels_that_do_not_look_like_words(tmp_path, capsys):
+    """They are in quotes, and long ones are cut."""
+    names = ["", " b", "a, b", "a b", "l" * 41]
+    model = KernelClassifier(MinHash(n_hashes=64, random_state=0), random_state=0)
+    model.fit(np.eye(5), names).save(tmp_path / "model")
+    (tmp_path / "in.svm").write_text("".join(f"0 {n + 1}:1\n" for n in range(5)))
+    words = ["predict", *(str(tmp_path / name) for name in ("model", "in.svm", "out"))]
+    assert main([*words[:3], "-o", words[3]]) == 0
+    shown = f'"" 1, " b" 1, a b 1, "a, b" 1, {"l" * 37}... 1'
+    assert capsys.readouterr().err == f"5 records: {shown}\n"
 
 
 def test_many_labels_and_unknown_records(tmp_path, capsys):

@@ -162,7 +162,7 @@ TOGETHER = [
     ("train t.jsonl -o o", "expected a field of labels; found 'text', 'y'; name the field of the "
      "labels by --label-field"),
     ("train t.jsonl -o o --label-field y --class-weight a=2",
-     "--class-weight must be weights of classes that rows have, got one for 'a' and none for 0"),
+     "--class-weight must be weights of labels of the rows (0, 1), got one for 'a'"),
     ("train t.jsonl -o o --label-field y --class-weight 0=0 --class-weight 1=0",
      "--class-weight must be above 0 for a class"),
     ("text t.jsonl -o o --n-features 0", "--n-features must be from 1 to 2147483646, got 0"),

@@ -369,7 +369,7 @@ def test_ids(tmp_path):
         ({"map": CountSketch()}, "map must be a map with codes, such as MinHash, got CountSketch"),
         ({"map": RandomFourier(kernel="cauchy"), "inputs": "in.svm"}, "have no estimate"),
         ({"map": 3}, "map must be a map of sparsemaps"),
-        ({"threshold": 0}, "threshold must be a finite number above 0"),
+        ({"threshold": 0}, "threshold must be above 0 and at most 1, got 0"),
         ({"threshold": 1.01}, "threshold must be above 0 and at most 1, got 1.01"),
         ({"recall": -1}, "recall must be"),
         ({"keep": ""}, "keep must be"),
@@ -391,7 +391,7 @@ def test_ids(tmp_path):
         ({"output": "-", "task": ("codes", 0, 1)}, "tasks need inputs and outputs that are files"),
         (
             {"task": ("code", 0, 1)},
-            "the stage must be codes, removals, clusters, kept, outputs, got",
+            "the stage must be codes or removals or clusters or kept or outputs, got",
         ),
         ({"task": 3}, "task must be a tuple"),
         ({"output": "x.parquet"}, "the output of JSON Lines is JSON Lines"),

@@ -240,10 +240,10 @@ def test_records_of_a_calibration_are_weighted_but_not_counted(tmp_path, file):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"idf": -1}, "idf must be a finite number of at least 0.0, got -1"),
+        ({"idf": -1}, "idf must be from 0.0 to 100, got -1"),
         ({"idf": 1e3}, "idf must be from 0.0 to 100, got 1000"),
         ({"idf": "2"}, "idf must be"),
-        ({"idf": 2.0, "idf_levels": 0}, "idf_levels must be a finite number above 0, got 0"),
+        ({"idf": 2.0, "idf_levels": 0}, "idf_levels must be above 0 and at most 2147483648, got 0"),
         ({"idf": 2.0, "max_df": 5}, "idf must be None with max_df, got 2.0"),
         ({"frequencies": "table"}, "frequencies must be None without max_df or idf"),
         ({"idf_levels": 8}, "idf_levels must be left out without idf, got 8"),

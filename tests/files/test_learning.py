@@ -262,6 +262,9 @@ def test_mistakes(trained, tmp_path):
             "numbers .* got 2.5",
         ),
         (lambda: files.filter_files(regressor, svm, out, label=1), "the model is for regression"),
+        (lambda: files.filter_files("in", svm, out, label=1), "model must be a fitted .* got 'in'"),
+        (lambda: files.predict_files(None, svm, out), "model must be a fitted KernelClassifier or"),
+        (lambda: files.predict_files(of_rows, svm, out), "is not fitted yet"),
     ]
     for call, message in calls:
         with pytest.raises(ValueError, match=message):
@@ -325,10 +328,10 @@ def test_labels_of_two_kinds(tmp_path):
         for name in ("numbers.npy", "names.npy")
     )
     model = KernelClassifier(map, random_state=0)
-    with pytest.raises(ValueError, match=r"must be strings, like .* got numbers"):
+    with pytest.raises(ValueError, match=r"that are strings, like .* got numbers"):
         _validation.validation(model.fit(names.codes, names.labels), numbers)
     assert "b\\tc" in _validation.validation(model, names).lines[1].split("\t")
-    with pytest.raises(ValueError, match=r"must be numbers, like .* got strings"):
+    with pytest.raises(ValueError, match=r"that are numbers, like .* got strings"):
         _validation.validation(model.fit(numbers.codes, numbers.labels), names)
     with pytest.raises(ValueError, match=r"names.npy are strings, labels in .*numbers.npy numbers"):
         files.train_files(model, [tmp_path / "numbers.npy", tmp_path / "names.npy"], tmp_path / "m")

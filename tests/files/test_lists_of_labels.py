@@ -330,8 +330,8 @@ def test_records_to_compare_with(tmp_path):
     done = trained(tmp_path / "lists.jsonl", tmp_path, validation=tmp_path / "empty.jsonl")
     assert done.validation.lines[0].startswith("1 record, micro F1 0.0000, macro F1 0.0000, prec")
     for train, other, message in (
-        ("single", "lists", "must have one label each, like the training records, got lists"),
-        ("lists", "numbers", "must be strings, like the labels of the model, got numbers"),
+        ("single", "lists", "validation must have one label per record, like the training"),
+        ("lists", "numbers", "that are strings, like the training labels, got numbers"),
     ):
         path = tmp_path / f"{other}.jsonl"
         with pytest.raises(ValueError, match=message):

@@ -285,7 +285,7 @@ def test_whole_numbers_and_zeros(tmp_path):
         (b"1\n" * 69 + b"\xff\n", "line 70: "),
         (b"0\n" * 70, "all records have the weight 0"),
         (np.ones(69), "found 69"),
-        (np.ones((70, 1)), "weights.npy is damaged: expected numbers of shape"),
+        (np.ones((70, 1)), "weights.npy is damaged: expected numbers in one dimension"),
         (np.full(70, "1"), "weights.npy is damaged: expected numbers"),
         (np.append(np.ones(69), -1), r"weights.npy: row 70: .*; found -1\.0"),
         (np.append(np.ones(69), np.nan), "row 70: .*; found nan"),

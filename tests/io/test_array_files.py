@@ -50,7 +50,7 @@ def test_what_is_written_is_read(tmp_path, array, kind, mmap):
 @pytest.mark.parametrize(
     ("array", "kind", "header", "message"),
     [
-        (np.arange(5), ArrayKind(np.uint32), {}, r"expected uint32 of shape \(any\); found int64"),
+        (np.arange(5), ArrayKind(np.uint32), {}, r"expected uint32 in one dimension; found int64"),
         (np.arange(5), ArrayKind(np.int64, (4,)), {}, r"of shape \(4\); found int64 of shape \(5"),
         (np.arange(5), ArrayKind(np.int64, (None, 2)), {}, r"of shape \(any, 2\)"),
         (np.arange(5), ArrayKind(np.int64), {"descr": ">i8"}, "found >i8"),

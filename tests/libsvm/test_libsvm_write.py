@@ -100,7 +100,7 @@ NO_LABELS = {
     "beyond float64's digits": ([2**64, 2**64 + 1], "float64 holds exactly, got .*617 in row 1"),
     "beyond float64": ([1, 10**400], "float64 holds exactly, got 10{400} in row 1"),
     "complex": ([1, 1j], "Complex data not supported"),
-    "a text": ("ab", "y must have a value for each row, got a str"),
+    "a text": ("ab", "y must have a value for each row, got one str"),
 }
 
 

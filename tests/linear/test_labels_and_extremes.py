@@ -111,7 +111,7 @@ def test_labels_are_compared_as_they_are(y, key, is_class):
         of_rows = classifier(tol=1e-9).fit(X, y, sample_weight=weights)
         np.testing.assert_array_equal(weighted.coef_, of_rows.coef_)
     else:
-        with pytest.raises(ValueError, match="class_weight must be weights of classes that rows"):
+        with pytest.raises(ValueError, match="class_weight must be weights of labels of the rows"):
             classifier(class_weight={key: 5.0}).fit(X, y)
     words = HashingVectorizer(norm=None, alternate_sign=False)
     texts = [f"w{number % 7} x{number}" for number in range(len(y))]

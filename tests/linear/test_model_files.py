@@ -213,7 +213,7 @@ CHANGES = [
 def test_files_that_were_changed_are_errors(number, tmp_path):
     text_model().save(tmp_path / "model")
     path = changed(tmp_path / "model", CHANGES[number])
-    with pytest.raises(ValueError, match=r"(is damaged|holds a model of version 4)"):
+    with pytest.raises(ValueError, match=r"(is damaged: .{12}|holds a model of version 4)"):
         KernelClassifier.load(path)
 
 

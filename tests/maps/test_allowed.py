@@ -1,6 +1,7 @@
 """What maps declare of their parameters: signature, docstring and checks agree with it."""
 
 import inspect
+import math
 import re
 
 import pytest
@@ -78,6 +79,9 @@ def test_what_is_not_allowed_is_refused(cls, name):
         (Real(above=0), 1e-320, 0.0, "p must be a finite number above 0, got 0.0"),
         (Real(least=0), 0, -1, "p must be a finite number of at least 0, got -1"),
         (Real(above=0, most=10), 10, 10.5, "p must be above 0 and at most 10, got 10.5"),
+        (Real(above=0, most=10), 1e-320, 0, "p must be above 0 and at most 10, got 0"),
+        (Real(least=0, most=1), 0, math.nan, "p must be from 0 to 1, got nan"),
+        (Real(least=0, most=1), 1, "1", "p must be from 0 to 1, got '1'"),
         (Bool(), True, 1, "p must be True or False, got 1"),
         (Choice("a", "b"), "b", "c", "p must be 'a' or 'b', got 'c'"),
         (Choice("a", none=True), None, "c", "p must be 'a', got 'c'"),

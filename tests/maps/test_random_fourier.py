@@ -196,7 +196,7 @@ def test_gamma_scale(container):
         ({"gamma": 0.0}, "gamma must be a finite number above 0, got 0.0"),
         ({"gamma": "auto"}, "gamma must be 'scale', 'median' or a finite number above 0"),
         ({"gamma": None}, "gamma must be a finite number above 0, got None"),
-        ({"nu": -1}, "nu must be a finite number above 0, got -1"),
+        ({"nu": -1}, "nu must be above 0 and at most 10000, got -1"),
         ({"nu": 10001}, "nu must be above 0 and at most 10000, got 10001"),
         ({"form": "cos"}, "form must be 'paired' or 'offset', got 'cos'"),
         ({"n_components": 0}, "n_components must be from 1 to 2147483647, got 0"),

@@ -227,10 +227,10 @@ def test_parameters_that_do_not_change_the_table_are_in_effect_at_once():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"power": -1}, "power must be a finite number of at least 0"),
+        ({"power": -1}, "power must be from 0.0 to 100, got -1"),
         ({"power": 101}, "power must be from 0.0 to 100, got 101"),
-        ({"levels": 0}, "levels must be a finite number above 0"),
-        ({"levels": math.inf}, "levels must be a finite number above 0"),
+        ({"levels": 0}, "levels must be above 0 and at most 2147483648, got 0"),
+        ({"levels": math.inf}, "levels must be above 0 and at most 2147483648, got inf"),
         ({"n_buckets": 3}, "n_buckets must be a power of two"),
         ({"n_buckets": 1}, "n_buckets must be from 2 to 4294967296"),
         ({"sublinear_tf": 1}, "sublinear_tf must be True or False"),
