@@ -14,7 +14,7 @@ from sparsemaps._io._text_input import Text
 T = TypeVar("T")
 
 
-class _Bar(tqdm):  # type: ignore[misc]  # tqdm has no annotations
+class Bar(tqdm):  # type: ignore[misc]  # tqdm has no annotations
     """A bar without tqdm's monitor thread: tqdm would warn if the thread cannot be started."""
 
     monitor_interval = 0
@@ -28,7 +28,7 @@ class Progress(contextlib.AbstractContextManager["Progress"]):
     """A bar over `total` bytes (None if unknown), with rows per second and the remaining time."""
 
     def __init__(self, total: int | None, shown: bool | None = None, title: str = "") -> None:
-        self._bar: Any = _Bar(
+        self._bar: Any = Bar(
             shown, total=total, unit="B", unit_scale=True, unit_divisor=1024, smoothing=0.1,
             desc=title, miniters=1,  # without the thread, each update must look at the clock
         )  # fmt: skip
@@ -78,7 +78,7 @@ def training(shown: bool | None) -> Iterator[Callable[[int, int, int], None]]:
     """Yield a function that updates a bar of models. Call it with the number of solved models, of
     all models, and of passes so far."""
     bar_format = "{desc}: {n_fmt}/{total_fmt} models [{elapsed}{postfix}]"
-    with _Bar(shown, desc="training", bar_format=bar_format) as bar:
+    with Bar(shown, desc="training", bar_format=bar_format) as bar:
 
         def update(n_solved: int, n_models: int, n_passes: int) -> None:
             bar.n, bar.total = n_solved, n_models
@@ -89,7 +89,7 @@ def training(shown: bool | None) -> Iterator[Callable[[int, int, int], None]]:
 
 def with_step_bar(results: Iterable[T], total: int, shown: bool | None, title: str) -> Iterator[T]:
     """Yield the results of `total` steps, with a bar of the number of completed steps."""
-    with _Bar(shown, total=total, unit=" steps", desc=title, miniters=1) as bar:
+    with Bar(shown, total=total, unit=" steps", desc=title, miniters=1) as bar:
         for result in results:
             bar.update()
             yield result

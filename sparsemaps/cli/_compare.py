@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from sparsemaps._io import _output_files
+from sparsemaps._io._progress import Bar
 from sparsemaps._io._sources import expand, known_inputs
 from sparsemaps._tools import _checks, _sklearn
 from sparsemaps._tools._escapes import print_line
@@ -251,8 +251,7 @@ def progress(shown: bool | None, budget: Budget) -> Iterator[None]:
     """Show the current step of a comparison, and the time."""
     total = round(budget.seconds, 1)
     bar_format = "{n:.0f} of {total:.0f} s |{bar:20}| {desc}"
-    hidden = None if shown is None else not shown
-    with tqdm(total=total, disable=hidden, leave=False, bar_format=bar_format) as bar:
+    with Bar(shown, total=total, leave=False, bar_format=bar_format) as bar:
 
         def watch(line: str) -> None:
             bar.n = min(budget.spent(), total)
@@ -281,7 +280,7 @@ def picture_of(comparisons: dict[str, Comparison], path: str) -> None:
 
 def lines_to_train(
     comparison: Comparison, options: argparse.Namespace, source: Source
-) -> Iterator[str]:  # fmt: skip
+) -> Iterator[str]:
     """Yield the lines that train the choice, and the best model if it is not the choice."""
     best, choice = comparison.best, comparison.choice
     rows = {"choice": choice} if best is choice else {"best": best, "choice": choice}

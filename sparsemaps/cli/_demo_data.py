@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from tqdm import tqdm
 
+from sparsemaps._io._progress import Bar
 from sparsemaps._tools import _sklearn
 from sparsemaps._tools._typing import Array
 from sparsemaps.text import ByteNgrams
@@ -92,7 +92,8 @@ def texts(n: int) -> LearningTask:
     rows: list[tuple[int, bool, DemoText]] = []
     seen: set[bytes] = set()
     all_sources = list(sources())
-    with tqdm(total=n * len(all_sources), desc="reading texts", disable=None, leave=False) as bar:
+    total = n * len(all_sources)
+    with Bar(None, total=total, desc="reading texts", miniters=1, leave=False) as bar:
         for label, (name, files) in enumerate(all_sources):
             for is_test, place, text in itertools.islice(new_texts(files, seen), n):
                 rows.append((label, is_test, (name, place, text)))
