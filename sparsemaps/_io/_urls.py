@@ -70,6 +70,13 @@ _NUMBERS = {
 }
 
 
+@contextlib.contextmanager
+def _at(url: str) -> Iterator[tuple[Any, str]]:
+    """Yield the file system of a URL, and the path there. Errors are as in `_errors_naming`."""
+    with _errors_naming(url):
+        yield system_of(url)
+
+
 def _is_of_web(url: str) -> bool:
     return url.partition(":")[0].lower() in ("http", "https")
 
@@ -82,23 +89,20 @@ def refuse_read_only(url: str) -> None:
 
 def exists(url: str) -> bool:
     """Return whether a file or a folder exists."""
-    with _errors_naming(url):
-        fs, place = system_of(url)
+    with _at(url) as (fs, place):
         return bool(fs.exists(place))
 
 
 def is_folder(url: str) -> bool:
     """Return whether a folder exists."""
-    with _errors_naming(url):
-        fs, place = system_of(url)
+    with _at(url) as (fs, place):
         return bool(fs.isdir(place))
 
 
 def entries_of(folder: str) -> tuple[list[str], list[str]]:
     """Return the names of the files in a folder, and the names of its subfolders. A missing folder
     has none."""
-    with _errors_naming(folder):
-        fs, place = system_of(folder)
+    with _at(folder) as (fs, place):
         found = fs.ls(place, detail=True) if fs.exists(place) else []
     names: dict[str, list[str]] = {"file": [], "directory": []}
     for one in found:
@@ -111,8 +115,7 @@ def entries_of(folder: str) -> tuple[list[str], list[str]]:
 def matching(pattern: str) -> list[str]:
     """Return the URLs of the files that match a pattern. As on this machine, names that begin with
     a dot match only parts of the pattern that do so too."""
-    with _errors_naming(pattern):
-        fs, place = system_of(pattern)
+    with _at(pattern) as (fs, place):
         found = fs.glob(place, detail=True)
     dotted = [part for part in place.split("/") if part.startswith(".")]
     return [
@@ -129,8 +132,7 @@ def matching(pattern: str) -> list[str]:
 
 def identity(url: str) -> tuple[int, str, str]:
     """Return the size of a file, and a text that changes with its content."""
-    with _errors_naming(url):
-        fs, place = system_of(url)
+    with _at(url) as (fs, place):
         return _identity(url, fs.info(place))
 
 
@@ -143,8 +145,7 @@ def _identity(url: str, info: Any) -> tuple[int, str, str]:
 
 def time_of(url: str) -> Any:
     """Return a file's time of writing, or None if its file system does not know it."""
-    with contextlib.suppress(OSError, NotImplementedError), _errors_naming(url):
-        fs, place = system_of(url)
+    with contextlib.suppress(OSError, NotImplementedError), _at(url) as (fs, place):
         return fs.modified(place)
 
 
@@ -156,8 +157,7 @@ def opened(url: str) -> Iterator[Any]:
     """Yield a file that can be read in any order. It is copied first if its server only serves
     whole files."""
     with contextlib.ExitStack() as stack:
-        with _errors_naming(url):
-            fs, place = system_of(url)
+        with _at(url) as (fs, place):
             if type(fs).__name__ == "MemoryFileSystem":  # its readers share one position
                 raw: Any = io.BytesIO(fs.cat_file(place))
             elif _is_of_web(url) and not fs.info(place).get("partial"):
@@ -204,8 +204,7 @@ _folder: list[str] = []
 
 def local_copy(url: str) -> str:
     """Return the path of a local copy of a file. The copy is deleted when the process ends."""
-    with _errors_naming(url), _lock:
-        fs, place = system_of(url)
+    with _lock, _at(url) as (fs, place):
         now = _identity(url, fs.info(place))
         before, path = _copies.get(url, (None, ""))
         if before == now:
@@ -270,8 +269,7 @@ def hidden_name(ending: str = ".tmp") -> str:
 
 def put(path: str, url: str) -> None:
     """Upload a local file to a URL, where it appears only when it is complete."""
-    with _errors_naming(url):
-        fs, place = system_of(url)
+    with _at(url) as (fs, place):
         protocols = {fs.protocol} if isinstance(fs.protocol, str) else set(fs.protocol)
         if protocols & _OBJECT_STORES:
             fs.put_file(path, place)
@@ -303,13 +301,11 @@ def copy(url: str, target: str) -> None:
 
 def remove(url: str) -> None:
     """Remove a file if it exists."""
-    with contextlib.suppress(FileNotFoundError), _errors_naming(url):
-        fs, place = system_of(url)
+    with contextlib.suppress(FileNotFoundError), _at(url) as (fs, place):
         fs.rm_file(place)
 
 
 def content(url: str) -> bytes:
-    with _errors_naming(url):
-        fs, place = system_of(url)
+    with _at(url) as (fs, place):
         found: bytes = fs.cat_file(place)
         return found
