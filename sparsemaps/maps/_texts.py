@@ -68,7 +68,7 @@ class TextEncoder:
         parts = []
         for columns, indptr in sets:
             own, ends = self.compiled.of_sets(columns, indptr)
-            rows = SetReader(own, _indptr(ends))
+            rows = SetReader(own, np.append(0, ends))
             parts.append(self._map.draw.encode(Work(rows, 1), packed=True))
         codes: PackedCodes = self._map._packed_codes(parts, self._config)
         return codes
@@ -86,18 +86,12 @@ class TextEncoder:
         rows: RowReader
         if draw.law.is_of_sets and compiled.has_sets:
             columns, values, ends, _ = compiled.rows(first, block, sets=True)
-            rows = SetReader(columns, _indptr(ends))
+            rows = SetReader(columns, np.append(0, ends))
         else:
             columns, values, ends, _ = compiled.rows(first, block)
-            csr = Csr(values, columns, _indptr(ends), (len(ends), width_of(self._vectorizer)))
+            csr = Csr(values, columns, np.append(0, ends), (len(ends), width_of(self._vectorizer)))
             rows = RowReader(csr, draw.nonnegative_rule, first=first)
         try:
             return draw.encode(Work(rows, 1), packed=packed)
         finally:
             compiled.give_back(columns, values)
-
-
-def _indptr(ends: Array) -> Array:
-    indptr = np.zeros(len(ends) + 1, np.int64)
-    indptr[1:] = ends
-    return indptr

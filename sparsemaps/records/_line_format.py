@@ -186,11 +186,6 @@ def not_utf8(error: UnicodeDecodeError, n_lines: int) -> BadLine:
     return BadLine(number, f": expected UTF-8; found {byte}")
 
 
-def without_mark(lines: Lines) -> bytes:
-    """Return lines without the byte order mark that may begin a file."""
-    return lines.text.removeprefix(MARK) if lines.is_first else lines.text
-
-
 def all_lines(lines: Lines) -> list[Any]:
     """Return the lines with their line ends."""
     return list(io.BytesIO(lines.text))

@@ -3,14 +3,7 @@
 from sparsemaps._io._text_input import BadLine
 from sparsemaps.records._batch import Batch
 from sparsemaps.records._fields import BadRecord, Fields
-from sparsemaps.records._line_format import (
-    MARK,
-    LineFormat,
-    Lines,
-    all_lines,
-    not_utf8,
-    without_mark,
-)
+from sparsemaps.records._line_format import MARK, LineFormat, Lines, all_lines, not_utf8
 
 
 class LineRecords(LineFormat):
@@ -22,7 +15,7 @@ class LineRecords(LineFormat):
 
     def read(self, lines: Lines, fields: Fields, into: Batch) -> None:
         try:
-            text = without_mark(lines).decode()
+            text = (lines.text.removeprefix(MARK) if lines.is_first else lines.text).decode()
         except UnicodeDecodeError as error:
             raise not_utf8(error, 0) from None
         if not text:
