@@ -15,7 +15,7 @@ from sparsemaps._io._progress import FileProgress
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._io._sources import BAD, Input, expand, refuse_changes, spooled
 from sparsemaps._tools._option_fields import takes
-from sparsemaps._tools._parameters import ParameterError, setting, shown
+from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._typing import Array, Destination, Inputs
 from sparsemaps.files._bad_records import BadTable, opened_table
 from sparsemaps.files._fractions import Cut, cut_of, taken
@@ -31,7 +31,7 @@ from sparsemaps.files._results import Results
 from sparsemaps.files._tasks import Stage, Task, TaskRun
 from sparsemaps.linear import KernelClassifier
 from sparsemaps.linear._classifier import probabilities
-from sparsemaps.linear._model_checks import number_of_label
+from sparsemaps.linear._model_checks import number_of_label, shown_labels
 from sparsemaps.records._table import holds_codes
 
 
@@ -311,9 +311,10 @@ def label_filter_for(model: Model, labels: object, least: LabelChoice) -> LabelF
     numbers = [number_of_label(model.classes_, label) for label in several]
     found = [number for number in numbers if number is not None]
     if len(found) < len(several) or not found:
-        some = ", ".join(map(shown, model.classes_[:20].tolist()))
         wrong = repr(several[numbers.index(None)]) if several else "none"
-        raise ParameterError("label", wrong, f"a class of the model ({some})")
+        raise ParameterError(
+            "label", wrong, f"a class of the model ({shown_labels(model.classes_)})"
+        )
     if least.min_proba is not None and not hasattr(model, "predict_proba"):
         raise ValueError(f"{setting('min_proba', least.min_proba)} needs {HAS_PROBA}")
     return LabelFilter(sorted(set(found)), least)

@@ -551,7 +551,8 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         if label is not None:
             found = _model_checks.number_of_label(self.classes_, label)
             if found is None:
-                raise ValueError(f"label must be one of classes_, got {label!r}")
+                some = _model_checks.shown_labels(self.classes_)
+                raise ParameterError("label", repr(label), f"one of classes_ ({some})")
             score = _explanation.Score(found, 1.0)
             if _is_alone(self):
                 score = _explanation.Score(0, 1.0 if found == 1 else -1.0)
@@ -601,9 +602,8 @@ def _weights_of(
         else:
             unknown.append(label)
     if unknown and numbers:  # a fold may lack a class, but keys must not be misspelt
-        some = ", ".join(map(shown, classes[:20].tolist()))
-        found = f"one for {shown(unknown[0])}"
-        raise ParameterError("class_weight", found, f"weights of labels of the rows ({some})")
+        allowed = f"weights of labels of the rows ({_model_checks.shown_labels(classes)})"
+        raise ParameterError("class_weight", f"one for {shown(unknown[0])}", allowed)
     if not weights.any():
         raise ValueError(f"{named('class_weight')} must be above 0 for a class, got 0 for all")
     return weights

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import sparsemaps
 from sparsemaps._input._row_values import numbers_of_rows, of_rows
 from sparsemaps._tools import _checks, _sklearn, _threads
-from sparsemaps._tools._parameters import ParameterError, not_with_codes
+from sparsemaps._tools._parameters import ParameterError, not_with_codes, shown
 from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes import PackedCodes
@@ -181,6 +181,15 @@ def number_of_label(classes: Array, label: object) -> int | None:
         if as_given(one) == wanted:
             return number
     return None
+
+
+def shown_labels(classes: Array) -> str:
+    """Return the labels of a model for an error, at most 20."""
+    some = [shown(label) for label in classes[:_MOST_SHOWN].tolist()]
+    return ", ".join(some + ["..."] * (len(classes) > _MOST_SHOWN))
+
+
+_MOST_SHOWN = 20
 
 
 def as_given(label: object) -> tuple[object, type]:

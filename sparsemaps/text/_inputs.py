@@ -29,6 +29,8 @@ def blocks(texts: Iterable[Any], n_characters: int = BLOCK_CHARACTERS) -> Iterat
                 first += stop - start
                 start = stop
         return
+    if not hasattr(texts, "__iter__") and not hasattr(texts, "__getitem__"):
+        raise TypeError(f"texts must be an iterable of texts, got {texts!r:.100}")
     iterator = iter(texts)
     if isinstance(texts, np.ndarray):
         iterator = _of_array(texts)

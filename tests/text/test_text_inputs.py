@@ -137,8 +137,9 @@ def test_what_is_no_collection_of_texts():
     with pytest.raises(ValueError, match="string object received") as found:
         HashingVectorizer().transform("text")
     assert str(found.value) == str(told.value)
-    with pytest.raises(TypeError, match="not iterable"):
-        HashingVectorizer().transform(5)
+    for wrong in (None, 5):
+        with pytest.raises(TypeError, match=f"texts must be an iterable of texts, got {wrong}"):
+            HashingVectorizer().transform(wrong)
 
 
 def nothing():
