@@ -22,7 +22,7 @@ from sparsemaps._input._estimator_input import read_float64
 from sparsemaps._input._row_reader import names_of
 from sparsemaps._input._row_values import of_rows
 from sparsemaps._tools import _checks, _seeding, _sklearn, _threads
-from sparsemaps._tools._parameters import setting
+from sparsemaps._tools._parameters import setting, shown
 from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._typing import Array, MatrixLike, RandomState
 from sparsemaps.comparison import _halving, _measurement
@@ -267,8 +267,8 @@ def _refuse_labels(X: Any, y: Array, is_regression: bool) -> None:
             raise ValueError(f"compare needs at least 2 targets, got one only: {y[0]:g}")
         return
     if len(classes) < 2:
-        label = classes.tolist()[0]
-        raise ValueError(f"compare needs rows of at least 2 classes, got one class only: {label!r}")
+        label = shown(classes.tolist()[0])
+        raise ValueError(f"compare needs rows of at least 2 classes, got one class only: {label}")
     if len(classes) > _MOST_CLASSES:
         option = setting("regression", True)
         numbers = f"; numbers to predict need {option}" if y.dtype.kind in "iuf" else ""

@@ -571,7 +571,8 @@ def _named_columns(y: Any, costs: Array | None) -> tuple[Array, Any]:
         return np.arange(y.shape[1]), y
     classes = y.classes(costs)
     if not len(classes):
-        raise ValueError("KernelClassifier needs rows with at least one label, got none")
+        who = named_class("KernelClassifier")
+        raise ValueError(f"{who} needs rows with at least one label, got none")
     return classes, y.matrix(classes)
 
 

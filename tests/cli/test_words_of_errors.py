@@ -88,6 +88,8 @@ def files(tmp_path, monkeypatch):
     (tmp_path / "t.txt").write_text("some words\n")
     (tmp_path / "rows.svm").write_text("0 1:1\n1 3:2\n")
     (tmp_path / "one.svm").write_text("1 1:1\n1 3:2\n")
+    (tmp_path / "same.svm").write_text("1 1:1\n" * 50)
+    (tmp_path / "no.jsonl").write_text('{"text": "a", "y": []}\n')
     (tmp_path / "real.svm").write_text("0.5 1:1\n1.5 3:2\n")
 
 
@@ -186,6 +188,8 @@ TOGETHER = [
     ("predict model words.npy -o o", "X and the model must be codes of texts that were vectorized"),
     ("map --config t.jsonl rows.svm -o o", "t.jsonl: it is not JSON"),
     ("train minhash one.svm -o o", "model needs rows of at least 2 classes, got one class only: 1"),
+    ("train minhash no.jsonl --label-field y -o o", "the model needs rows with at least one label"),
+    ("compare same.svm", "needs rows of at least 2 classes, got one class only: 1\n"),
     ("map signs --config minhash.json rows.svm -o o", "it has the map minhash, not signs"),
     ("map minhash t.jsonl -o o --texts word:1 --frequencies f --idf 2", "--idf 2 weighs values"),
 ]  # fmt: skip
