@@ -31,8 +31,8 @@ def zstd_writer(file: IO[bytes]) -> Any:
 
 def zstd_errors() -> tuple[type[Exception], ...]:
     """Return the library's error types, if the library is loaded."""
-    module = sys.modules.get(MODULE)
-    return () if module is None else (module.ZstdError,)
+    error = getattr(sys.modules.get(MODULE), "ZstdError", None)  # None during the import
+    return () if error is None else (error,)
 
 
 def _zstd() -> Any:

@@ -227,6 +227,7 @@ class _ThenJoin:
 sys.meta_path.insert(0, _Imports())
 for _module in _CLASSES:
     if _module in sys.modules:
+        importlib.import_module(_module)  # waits if another thread is importing it
         _join(_module)
 
 

@@ -178,19 +178,23 @@ def sparse_arrays_asked() -> bool:
 
     Its default, "spmatrix", counts as no request, and scikit-learn before 1.9 has no such setting.
     """
-    sklearn: Any = sys.modules.get("sklearn")
-    if sklearn is None:  # nobody can have configured it
+    config: Any = _if_imported("sklearn", "get_config")
+    if config is None:  # nobody can have configured it
         return False
-    return bool(sklearn.get_config().get("sparse_interface") == "sparray")
+    return bool(config().get("sparse_interface") == "sparray")
 
 
 def is_hashing_vectorizer(vectorizer: object) -> bool:
     """Return whether a vectorizer is scikit-learn's `HashingVectorizer` or a subclass of it."""
-    theirs: Any = sys.modules.get("sklearn.feature_extraction.text")
-    classes = (
-        (HashingVectorizer,) if theirs is None else (HashingVectorizer, theirs.HashingVectorizer)
-    )
+    theirs: Any = _if_imported("sklearn.feature_extraction.text", "HashingVectorizer")
+    classes = (HashingVectorizer,) if theirs is None else (HashingVectorizer, theirs)
     return isinstance(vectorizer, classes)
+
+
+def _if_imported(module: str, name: str) -> Any:
+    """Return a name of a module, or None if the module is not imported, or if another thread is
+    importing it."""
+    return getattr(sys.modules.get(module), name, None)
 
 
 _MODULES = {

@@ -4,10 +4,12 @@ import inspect
 import json
 import subprocess
 import sys
+from types import ModuleType
 
 import pytest
 
-from sparsemaps._tools import _light_bases
+from sparsemaps._io import _zstd
+from sparsemaps._tools import _light_bases, _sklearn
 from sparsemaps._tools._light_bases import available_if
 
 
@@ -217,6 +219,48 @@ def test_a_method_that_only_some_objects_have():
     assert not hasattr(Part(), "encode")
     with pytest.raises(AttributeError, match="Part has no attribute 'encode'"):
         _ = Part().encode
+
+
+def test_modules_that_another_thread_is_importing(monkeypatch):
+    """Their names are missing at first. Nobody can use them before they are there."""
+    for module in ("sklearn", "sklearn.feature_extraction.text", _zstd.MODULE):
+        monkeypatch.setitem(sys.modules, module, ModuleType(module))
+    assert not _sklearn.sparse_arrays_asked()
+    assert not _sklearn.is_hashing_vectorizer(object())
+    assert _zstd.zstd_errors() == ()
+
+
+def test_a_thread_that_imports_scikit_learn_before():
+    """Classes join when its import has ended."""
+    names = [name for name in BORROWED if name != "VectorizerBase"]
+    code = f"""
+import importlib.machinery, json, sys, threading, types
+started, go = threading.Event(), threading.Event()
+
+class Theirs:
+    def find_spec(self, name, path=None, target=None):
+        if name in ("sklearn", "sklearn.base"):
+            return importlib.machinery.ModuleSpec(name, self, is_package=name == "sklearn")
+    def create_module(self, spec):
+        return None
+    def exec_module(self, module):
+        if module.__name__ == "sklearn.base":
+            started.set()
+            go.wait(9)
+            for name in {names}:
+                of_class = classmethod(lambda cls, **options: None)
+                setattr(module, name, type(name, (), {{"__init_subclass__": of_class}}))
+
+sys.meta_path.insert(0, Theirs())
+thread = threading.Thread(target=lambda: __import__("sklearn.base"))
+thread.start()
+started.wait(9)
+threading.Timer(0.1, go.set).start()
+from sparsemaps._tools import _light_bases
+thread.join()
+print(json.dumps(issubclass(_light_bases.BaseEstimator, sys.modules["sklearn.base"].BaseEstimator)))
+"""
+    assert in_new_process(code)
 
 
 def test_finders_that_ask_one_another():
