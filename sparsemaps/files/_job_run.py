@@ -39,9 +39,7 @@ def run_stages(stages: Iterable[Stage], how: Run) -> dict[str, list[Result]]:
             made[stage.name] = _run_stage(stage, how)
         if stage.removes is not None:
             stage.results.remove(stage.removes)
-    for results, names in _by_folder(passed).items():
-        results.publish(names)
-        results.remove_others(names.values())
+    _complete(passed)
     return made
 
 
@@ -164,16 +162,15 @@ def run_share(
         made.append(stage.make_one(task, TaskRun(how.n_jobs, None, how.progress)))
         stage.deliver(task)
     if is_last and not stage.missing():
-        for results, names in _by_folder(passed).items():
-            results.publish(names)
+        _complete(passed)
     return {stage.name: made}
 
 
-def _by_folder(stages: list[Stage]) -> dict[Results, dict[str, str]]:
-    """Return, for each folder, the permanent results except outputs: from the names that users know
-    to the names of the files."""
+def _complete(stages: list[Stage]) -> None:
+    """Give the permanent results except outputs the names that users know, and remove others."""
     found: dict[Results, dict[str, str]] = {}
     for stage in stages:
         stay = [task for task in stage.tasks if stage.stays and task.output is None]
         found.setdefault(stage.results, {}).update({task.name: task.file for task in stay})
-    return found
+    for results, names in found.items():
+        results.complete(names)

@@ -84,12 +84,13 @@ class OutputPlan(Plan):
         if results is not NOWHERE:
             with ExitStack() as stack:
                 job, _ = job.prepared(self.inputs, self.n_jobs, stack)
+        folder = Results(self._folder, is_shared=results.is_shared)
         whole, tasks = job.recipe(), []
         for input, output in zip(self.inputs, self.outputs, strict=True):
             recipe, name = {**whole, **recipe_of_input(job.source, input)}, os.path.basename(output)
             tasks.append(Task(name, recipe, (input,), input.n_bytes, name))
         outputs = Stage(
-            job.name, tasks, partial(_make, job), Results(self._folder), ("", *_endings(job)),
+            job.name, tasks, partial(_make, job), folder, ("", *_endings(job)),
             about="an output for each input",
         )  # fmt: skip
         yield from job.stages_to(outputs, results)
@@ -120,7 +121,7 @@ class OutputPlan(Plan):
         job, share, folder = self.job, how.task, self._folder
         is_shared = share is not None
         with writing(folder, shared=is_shared), ExitStack() as stack:
-            results = Results(folder)
+            results = Results(folder, is_shared=is_shared)
             if _has_stages_before(job):
                 results = stack.enter_context(opened(folder + _sources.STAGES, shared=is_shared))
             made = replace(self, n_jobs=how.n_jobs).make(results, how).get(job.name, [])

@@ -109,7 +109,7 @@ class Results:
         self._files = Folder(folder) if is_here else UrlFolder(folder)
         self.folder, self.scratch = folder, folder if is_here else tempfile.gettempdir()
         self.path = self._files.place
-        self._is_shared, self._is_own = is_shared, is_own
+        self.is_shared, self._is_own = is_shared, is_own
 
     def find(self, place: Place) -> Result | None:
         """Return the result with an equal recipe, or None. An output must have been delivered, and
@@ -159,7 +159,7 @@ class Results:
         if found is not None:
             return found
         # Another process may just have written the files, with the same content.
-        stale = (RECEIPT,) if self._is_shared else (RECEIPT, "", *BESIDE)
+        stale = (RECEIPT,) if self.is_shared else (RECEIPT, "", *BESIDE)
         self._files.remove(file + ending for ending in stale)
         try:
             output = place.file if place.is_output else None
@@ -214,25 +214,23 @@ class Results:
     def remove(self, names: str, but: Container[str] = ()) -> None:
         """Remove the files of the folder whose names match a regular expression, except those in
         `but`. Do nothing if the folder is shared."""
-        if not self._is_shared:
+        if not self.is_shared:
             here = self._files.names()
             self._files.remove([one for one in here if re.fullmatch(names, one) and one not in but])
-
-    def remove_others(self, kept: Iterable[str]) -> None:
-        """Remove all results except those in the files `kept`, unless the folder is shared. In a
-        folder that also has other files, remove only undelivered outputs."""
-        stay = {file + ending for file in kept for ending in ("", RECEIPT, *BESIDE)}
-        self.remove(_RESULT if self._is_own else _HIDDEN, stay)
 
     def remove_outputs(self, outputs: Iterable[str]) -> None:
         """Remove outputs by path, whatever made them. Their receipts stay, but then match no
         file."""
         self._files.remove(outputs)
 
-    def publish(self, names_of_files: Mapping[str, str]) -> None:
-        """Also give the results of a complete run names without a digest. Readers of the folder
-        thus always find the results of one run: the earlier run until now, and this one from now
-        on."""
+    def complete(self, names_of_files: Mapping[str, str]) -> None:
+        """Also give the results of a complete run names without a digest, and remove all others,
+        unless the folder is shared. In a folder that also has other files, remove only undelivered
+        outputs.
+
+        Readers of the folder thus always find the results of one run: the earlier run until now,
+        and this one from now on.
+        """
         pairs = [
             (name + ending, file + ending)
             for name, file in names_of_files.items()
@@ -246,6 +244,9 @@ class Results:
         for name, file in changed:
             if self._files.size(file) is not None:
                 self._files.link(file, name)
+        files = names_of_files.values()
+        stay = {file + ending for file in files for ending in ("", RECEIPT, *BESIDE)}
+        self.remove(_RESULT if self._is_own else _HIDDEN, stay)
 
     def _write_receipt(
         self, name: str, place: Place, sizes: dict[str, int | None], value: object
