@@ -31,11 +31,24 @@ _joined: set[str] = set()
 """Imported modules of scikit-learn whose classes estimators inherit by now."""
 
 
+_importing = threading.RLock()
+
+
+def imported(module: str) -> Any:
+    """Return a module of scikit-learn, which only one thread imports at a time.
+
+    Modules of scikit-learn import one another in circles. Threads that import several of them at
+    once would find unfinished modules, or wait for one another.
+    """
+    with _importing:
+        return importlib.import_module(module)
+
+
 def _of_scikit_learn(name: str, module: str = _BASE) -> Callable[..., Any]:
     """Return a method that imports scikit-learn, which replaces it, and calls the replacement."""
 
     def method(self: Any, *given: Any, **options: Any) -> Any:
-        importlib.import_module(module)
+        imported(module)
         return getattr(self, name)(*given, **options)
 
     method.__name__ = name
@@ -61,7 +74,7 @@ class BaseEstimator(_nothing()):  # type: ignore[misc]
 
     def set_params(self, **parameters: Any) -> Any:
         if not parameters.keys() <= inspect.signature(type(self)).parameters.keys():
-            importlib.import_module(_BASE)  # handles nested parameters and raises the error
+            imported(_BASE)  # handles nested parameters and raises the error
             return self.set_params(**parameters)
         for name, value in parameters.items():
             setattr(self, name, value)
@@ -71,7 +84,7 @@ class BaseEstimator(_nothing()):  # type: ignore[misc]
 
     def __getattr__(self, name: str) -> Any:
         if _RARE.fullmatch(name):
-            importlib.import_module(_BASE)
+            imported(_BASE)
             return getattr(self, name)
         return self.__getattribute__(name)  # raises the error of a property or method again
 
@@ -126,7 +139,7 @@ class VectorizerBase(TransformerMixin, BaseEstimator):
     def build_analyzer(self) -> Callable[[str], Any]:
         @functools.cache
         def made() -> Any:
-            importlib.import_module(_TEXT)
+            imported(_TEXT)
             return self.build_analyzer()
 
         return lambda text: made()(text)
@@ -227,14 +240,14 @@ class _ThenJoin:
 sys.meta_path.insert(0, _Imports())
 for _module in _CLASSES:
     if _module in sys.modules:
-        importlib.import_module(_module)  # waits if another thread is importing it
+        imported(_module)  # waits if another thread is importing it
         _join(_module)
 
 
 def clone(estimator: Any, *, safe: bool = True) -> Any:
     """Call scikit-learn's `clone`, or do the same without importing it."""
     if _BASE in _joined or not isinstance(estimator, BaseEstimator):
-        return importlib.import_module(_BASE).clone(estimator, safe=safe)
+        return imported(_BASE).clone(estimator, safe=safe)
     return _copy(estimator)
 
 

@@ -5,13 +5,13 @@ it is imported. Functions of scikit-learn are imported when they are called.
 """
 
 import contextlib
-import importlib
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
+from sparsemaps._tools._light_bases import imported
 from sparsemaps._tools._parameters import ParameterError
 
 if TYPE_CHECKING:
@@ -112,9 +112,7 @@ def check_is_fitted(estimator: Any, attribute: str | None = None) -> None:
     """Raise scikit-learn's error if an estimator is not fitted, or lacks `attribute`."""
     if attribute is not None and attribute in vars(estimator):
         return
-    from sklearn.utils.validation import check_is_fitted
-
-    check_is_fitted(estimator, attribute)
+    imported("sklearn.utils.validation").check_is_fitted(estimator, attribute)
 
 
 @contextlib.contextmanager
@@ -133,33 +131,26 @@ def _taken_as_matrix(name: str, X: Any) -> Iterator[None]:
 def check_array(array: Any, **checks: Any) -> Any:
     """Call scikit-learn's `check_array`. Also raise ValueError for integers beyond float64, and for
     objects whose class says that they are not matrices."""
-    from sklearn.utils import check_array
-
     with _taken_as_matrix(checks.get("input_name") or "the array", array):
-        return check_array(array, **checks)
+        return imported("sklearn.utils").check_array(array, **checks)
 
 
 def validate_data(estimator: Any, X: Any, **checks: Any) -> Any:
     """Call scikit-learn's `validate_data`, with the additional checks of `check_array`."""
-    from sklearn.utils.validation import validate_data
-
     with _taken_as_matrix("X", X):
-        return validate_data(estimator, X, **checks)
+        return imported("sklearn.utils.validation").validate_data(estimator, X, **checks)
 
 
 def check_targets(y: Any, *, classes: bool) -> Any:
     """Return the labels or targets of a supervised estimator as a one-dimensional array."""
-    from sklearn.utils import column_or_1d
-    from sklearn.utils.multiclass import check_classification_targets
-
-    y = column_or_1d(y, warn=True)
+    y = imported("sklearn.utils").column_or_1d(y, warn=True)
     y = check_array(
         y, ensure_2d=False, dtype=None if classes else "numeric", input_name="y",
         ensure_all_finite=False,
     )  # fmt: skip
     check_finite("y", y, "labels and targets")
     if classes and not (y.dtype.kind == "f" and (y % 1 == 0).all()):  # such floats count as int64
-        check_classification_targets(y)
+        imported("sklearn.utils.multiclass").check_classification_targets(y)
     return y
 
 
@@ -230,7 +221,7 @@ slow."""
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_MODULES[name]), name)
+    return getattr(imported(_MODULES[name]), name)
 
 
 def width_of(vectorizer: Any) -> int:

@@ -230,28 +230,42 @@ def test_modules_that_another_thread_is_importing(monkeypatch):
     assert _zstd.zstd_errors() == ()
 
 
-def test_a_thread_that_imports_scikit_learn_before():
-    """Classes join when its import has ended."""
-    names = [name for name in BORROWED if name != "VectorizerBase"]
-    code = f"""
-import importlib.machinery, json, sys, threading, types
+OF_THREADS = """
+import importlib.machinery, json, sys, threading
 started, go = threading.Event(), threading.Event()
 
 class Theirs:
     def find_spec(self, name, path=None, target=None):
-        if name in ("sklearn", "sklearn.base"):
+        if name.split(".")[0] == "sklearn":
             return importlib.machinery.ModuleSpec(name, self, is_package=name == "sklearn")
     def create_module(self, spec):
         return None
     def exec_module(self, module):
-        if module.__name__ == "sklearn.base":
+        name = module.__name__
+        if name == SLOW:
             started.set()
             go.wait(9)
-            for name in {names}:
+        if name == "sklearn":
+            importlib.import_module("sklearn.utils")
+        if name == "sklearn.base":
+            for name in CLASSES:
                 of_class = classmethod(lambda cls, **options: None)
-                setattr(module, name, type(name, (), {{"__init_subclass__": of_class}}))
+                setattr(module, name, type(name, (), {"__init_subclass__": of_class}))
 
 sys.meta_path.insert(0, Theirs())
+found = []
+"""
+"""Modules in place of scikit-learn's, one of which takes long in another thread."""
+
+
+def of_threads(slow, code):
+    names = [name for name in BORROWED if name != "VectorizerBase"]
+    return in_new_process(f"SLOW, CLASSES = {slow!r}, {names}\n{OF_THREADS}\n{code}")
+
+
+def test_a_thread_that_imports_scikit_learn_before():
+    """Classes join when its import has ended."""
+    code = """
 thread = threading.Thread(target=lambda: __import__("sklearn.base"))
 thread.start()
 started.wait(9)
@@ -260,7 +274,24 @@ from sparsemaps._tools import _light_bases
 thread.join()
 print(json.dumps(issubclass(_light_bases.BaseEstimator, sys.modules["sklearn.base"].BaseEstimator)))
 """
-    assert in_new_process(code)
+    assert of_threads("sklearn.base", code)
+
+
+def test_threads_that_import_scikit_learn():
+    """Each would wait for a module that the other one is importing."""
+    code = """
+from sparsemaps._tools._light_bases import imported
+threads = [threading.Thread(target=lambda name=name: found.append(imported(name).__name__))
+           for name in ("sklearn.base", "sklearn.utils")]
+threads[0].start()
+started.wait(9)
+threads[1].start()
+threading.Timer(0.1, go.set).start()
+for thread in threads:
+    thread.join()
+print(json.dumps(found))
+"""
+    assert of_threads("sklearn", code) == ["sklearn.base", "sklearn.utils"]
 
 
 def test_finders_that_ask_one_another():
