@@ -148,16 +148,7 @@ class Real(Allowed):
     def _checked(self, name: str, value: object) -> Any:
         low = self.least if self.above is None else self.above
         low = -math.inf if low is None else low
-        rule = self.range.replace(",", "")
-        try:
-            number = _checks.check_real(name, value, low, open_low=self.above is not None)
-        except ParameterError as error:
-            if self.most == math.inf:
-                raise
-            raise ParameterError(name, error.value, rule) from None
-        if number > self.most:
-            raise ParameterError(name, str(number).removesuffix(".0"), rule)
-        return number
+        return _checks.check_real(name, value, low, self.most, open_low=self.above is not None)
 
 
 class Reals(Real):

@@ -34,12 +34,19 @@ def check_int(name: str, value: object, low: int, high: int) -> int:
 
 
 def check_real(
-    name: str, value: object, low: float = -math.inf, *, open_low: bool = False
+    name: str,
+    value: object,
+    low: float = -math.inf,
+    high: float = math.inf,
+    *,
+    open_low: bool = False,
 ) -> float:
-    """Return `value` as a finite float. Raise a ParameterError unless it is at least `low`, or
-    above `low` if `open_low`."""
+    """Return `value` as a finite float. Raise a ParameterError unless it is from `low` to `high`,
+    or above `low` if `open_low`."""
     allowed = "a finite number"
-    if low > -math.inf:
+    if high < math.inf:
+        allowed = f"above {low} and at most {high}" if open_low else f"from {low} to {high}"
+    elif low > -math.inf:
         allowed += f" {'above' if open_low else 'of at least'} {low}"
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise ParameterError(name, repr(value), allowed)
@@ -47,7 +54,8 @@ def check_real(
         number = float(value)
     except OverflowError:  # an integer or fraction beyond float64
         number = math.inf
-    if not math.isfinite(number) or number < low or (open_low and number == low):
+    is_inside = low < number <= high or (number == low and not open_low)
+    if not (math.isfinite(number) and is_inside):
         raise ParameterError(name, _shown(value), allowed)
     return number
 

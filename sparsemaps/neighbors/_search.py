@@ -9,7 +9,6 @@ import numpy as np
 import scipy
 
 from sparsemaps._tools import _checks
-from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.laws._agreement import AgreementLaw, ProductCounts
@@ -221,7 +220,4 @@ def reaches(similarity: Array, threshold: float) -> Array:
 
 def check_share(name: str, value: object) -> float:
     """Return `value` as a float above 0 and at most 1."""
-    share = _checks.check_real(name, value, 0, open_low=True)
-    if share > 1:
-        raise ParameterError(name, str(value), "above 0 and at most 1")
-    return share
+    return _checks.check_real(name, value, 0, 1, open_low=True)

@@ -317,7 +317,7 @@ def test_parameters():
     for found in (removals(codes[:0], 0.8), removals(codes[:1], 0.8)):
         assert [len(column) for column in found] == [0, 0, 0]
     for wrong, words in (
-        ({"threshold": 0}, "threshold must be a finite number above 0"),
+        ({"threshold": 0}, "threshold must be above 0 and at most 1, got 0"),
         ({"threshold": 0.8, "recall": 1.5}, "recall must be above 0 and at most 1"),
         ({"threshold": 0.8, "key": np.zeros(49)}, r"key must be of shape \(50,\), got \(49,\)"),
         ({"threshold": 0.8, "key": np.zeros(51)}, r"key must be of shape \(50,\), got \(51,\)"),
