@@ -1,7 +1,8 @@
-"""Elementwise functions that return the same bits on every platform (docs/promise.md).
+"""Functions that return the same bits on every platform (docs/promise.md).
 
 NumPy and SciPy run different code on different processors, so the last bits of results differ. The
-last bits of NumPy's complex products also depend on the shapes and addresses of arrays.
+last bits of NumPy's complex products also depend on the shapes and addresses of arrays, and those
+of inner products on the threads of BLAS.
 """
 
 import math
@@ -17,6 +18,16 @@ def _each(function: int, x: npt.ArrayLike, parameter: float = 0) -> Array:
     out = np.array(x, dtype=float, order="C")
     _loops.each(function, out.reshape(-1), parameter)
     return out
+
+
+def weighted_sum(weights: Array, values: Array) -> float:
+    """Return the sum of values, times their weights."""
+    return float((weights * values).sum())
+
+
+def length(x: Array) -> float:
+    """Return the Euclidean length of a vector."""
+    return math.sqrt(weighted_sum(x, x))
 
 
 def exp(x: npt.ArrayLike) -> Array:

@@ -9,6 +9,7 @@ from sparsemaps._tools._checks import LARGEST_REAL
 from sparsemaps._tools._escapes import escaped
 from sparsemaps._tools._parameters import named
 from sparsemaps._tools._plurals import counted
+from sparsemaps._tools._portable_math import weighted_sum
 from sparsemaps._tools._typing import Array
 from sparsemaps._tools._whole_numbers import are_equal
 from sparsemaps.codes._packed import PackedCodes
@@ -89,7 +90,7 @@ def area_under_curve(scores: Array, positive: Array, weights: Array | None = Non
     ours, others = np.bincount(place, weights * positive), np.bincount(place, weights * ~positive)
     below = np.cumsum(others) - others / 2
     n_pairs = float(ours.sum()) * float(others.sum())
-    return float(ours @ below) / n_pairs if n_pairs else float("nan")
+    return weighted_sum(ours, below) / n_pairs if n_pairs else float("nan")
 
 
 def _confusion(classes: Array, rows: LabelledRows, found: Array) -> list[str]:

@@ -14,6 +14,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 import scipy
 
+from sparsemaps._tools._portable_math import weighted_sum
 from sparsemaps._tools._typing import Array
 
 OfClasses = Literal["squared_hinge", "hinge", "log_loss"]
@@ -232,7 +233,7 @@ class Objective(NamedTuple):
         """Return C times the sum of the losses. `y` is -1 or 1 per row, or the targets; `weights`
         are weights of rows, or None if all are 1."""
         losses = self.loss.primal(y, scores, self.epsilon)
-        return self.C * float(losses.sum() if weights is None else losses @ weights)
+        return self.C * (float(losses.sum()) if weights is None else weighted_sum(weights, losses))
 
     def dual(self, y: Array, variables: Array, weights: Array | None) -> float:
         """Return the dual objective without the squared-weights term, given the solver's

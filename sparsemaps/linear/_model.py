@@ -16,6 +16,7 @@ from sparsemaps._tools import _blocks, _seeding, _sklearn, _threads
 from sparsemaps._tools._docstrings import filled
 from sparsemaps._tools._parameters import named, named_class, setting
 from sparsemaps._tools._plurals import counted
+from sparsemaps._tools._portable_math import weighted_sum
 from sparsemaps._tools._typing import Array, Floats, StrPath
 from sparsemaps.codes import PackedCodes
 from sparsemaps.codes._packed import checked
@@ -212,7 +213,7 @@ class CodesModel(ModelState):
         for number, dual in duals.items():
             weights = self._weights[:, number]
             primal = objective.primal(rows.y(number), scores[:, number], rows.costs(number))
-            primal += float(weights @ weights) / 2
+            primal += weighted_sum(weights, weights) / 2
             if objective.bias:
                 primal += (self.intercept_[number] / objective.bias) ** 2 / 2
             if primal - dual > largest:

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from sparsemaps._input._row_reader import RowReader
 from sparsemaps._tools import _blocks
+from sparsemaps._tools._portable_math import weighted_sum
 from sparsemaps._tools._typing import Array
 
 Gamma = float | Literal["scale", "median"]
@@ -122,8 +123,8 @@ def _moments(rows: RowReader, exponent: int, center: float) -> tuple[float, floa
             squares += (values**2).sum()
             rest += len(values)
         else:
-            total += float(weights @ values)
-            squares += float(weights @ values**2)
+            total += weighted_sum(weights, values)
+            squares += weighted_sum(weights, values**2)
             rest += float(weights.sum())
     n_zeros = max(size - rest, 0.0)
     return (total - n_zeros * center) / size, (squares + n_zeros * center**2) / size

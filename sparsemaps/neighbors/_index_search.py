@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
+from sparsemaps._tools._portable_math import weighted_sum
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, gathered
 from sparsemaps.neighbors import _bands, _brute, _search
@@ -97,7 +98,7 @@ class IndexSearch(NamedTuple):
         if bands is None:
             return float(shares.sum())
         recalls = [_bands.recall_of(bands, n_hashes, int(count)) for count in counts]
-        return float(shares @ recalls)
+        return weighted_sum(shares, np.array(recalls))
 
     def _estimates(
         self, queries: PackedCodes, state: State, i: Array, j: Array, differing: Array
