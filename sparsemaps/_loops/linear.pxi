@@ -23,6 +23,7 @@ cdef extern from "c/linear/dual_descent.h" nogil:
         MOST_MODELS
         MODELS_OF_FLOAT64
         BLOCK_ROWS
+        ROWS_BEHIND
     ctypedef struct dual_problem:
         coded_rows rows
         Py_ssize_t n_rows
@@ -42,6 +43,9 @@ cdef extern from "c/linear/dual_descent.h" nogil:
     ctypedef struct dual_model:
         double intercept
         int64_t n_passes
+        int solved_at
+        double n_expected
+        int64_t n_passes_before
         double inner_tol
         double first_violation
         double kept_violation
@@ -57,7 +61,7 @@ cdef extern from "c/linear/dual_descent.h" nogil:
         double *dual_step
         double *dual_tried
         double *matrix
-        Py_ssize_t most_free
+        Py_ssize_t most_equations
         uint32_t *order
         uint8_t *active
         uint32_t *columns
@@ -119,6 +123,17 @@ cdef coded_rows rows_of_codes(const uint8_t[:, ::1] codes, const uint8_t[::1] sa
     return rows
 
 
+cdef void expect_passes(dual_model *model) noexcept:
+    """Set the number of passes to expect with a larger C: it grows by the same factor as before,
+    between 1 and 2, or is a little smaller if the model has jumped to its solution."""
+    cdef double n = model.n_passes
+    if model.solved_at > 0:
+        model.n_expected *= 0.7
+        return
+    model.n_expected = n * min(max(n / max(model.n_passes_before, 1), 1.0), 2.0)
+    model.n_passes_before = model.n_passes
+
+
 cdef class Descent:
     """The solver state of several models, except for the rows, which are passed to `turn`."""
     cdef dual_problem problem
@@ -174,6 +189,7 @@ cdef class Descent:
             model = &self.state.models[m]
             model.intercept *= factors[m]
             model.kept_violation = model.first_violation
+            expect_passes(model)
             model.n_passes, model.inner_tol = 0, 1e-2
 
     def take(self, Py_ssize_t m, Descent other, Py_ssize_t of_other):
@@ -196,12 +212,12 @@ cdef class Descent:
         `of_jumps` is scratch: two arrays of the shape of `v`, or None if the models do not jump. A
         turn that continues the one before needs this and the other scratch arrays unchanged.
         `weights` may be None. `members` has a bit per model, set in rows that the model is trained
-        on; None for all rows. `matrix` is scratch of `shape_of_matrix(n_free)` for jumps to the
-        solution for up to n_free free rows, or None if there are none; the turn must then cover all
-        rows. `is_first` means that no turn had these rows before. `going` is a
-        bitmask of the models to train, or 0 to continue the turn before, which had the same rows
-        and was not complete. Return whether the turn must be continued, and a bitmask of the models
-        that have not converged.
+        on; None for all rows. `matrix` is scratch of `shape_of_matrix(n)` for jumps to solutions of
+        up to n equations, or None if models do not jump to solutions; if given, the turn must cover
+        all rows. It may be another matrix in each call. `is_first` means that no turn had
+        these rows before. `going` is a bitmask of the models to train, or 0 to continue the turn
+        before, which had the same rows and was not complete. Return whether the turn must be
+        continued, and a bitmask of the models that have not converged.
         """
         cdef Py_ssize_t n = codes.shape[0]
         cdef int result
@@ -221,7 +237,8 @@ cdef class Descent:
                 or members is not None and members.shape[0] != n
                 or matrix is not None and (
                     of_jumps is None
-                    or matrix.shape[1] < stride_of_order(matrix.shape[0] - 1))
+                    or matrix.shape[0] < ROWS_BEHIND
+                    or matrix.shape[1] != stride_of_order(matrix.shape[0] - ROWS_BEHIND))
                 or weights is not None and weights.shape[0] != n):
             raise ValueError("the arrays do not fit")
         p.rows = rows_of_codes(codes, sampled, p.rows.n_codes, p.rows.bits)
@@ -236,7 +253,7 @@ cdef class Descent:
         s.v_before = NULL if of_jumps is None else &of_jumps[0, 0, 0]
         s.v_step = NULL if of_jumps is None else &of_jumps[1, 0, 0]
         s.matrix = NULL if matrix is None else &matrix[0, 0]
-        s.most_free = 0 if matrix is None else matrix.shape[0] - 1
+        s.most_equations = 0 if matrix is None else matrix.shape[0] - ROWS_BEHIND
         with nogil:
             if going:
                 if is_first:
@@ -258,9 +275,9 @@ most_of_float32 = MOST_MODELS  # with float32 weights
 
 
 def shape_of_matrix(Py_ssize_t n):
-    """Return the shape of the matrix for the solution for n rows: with one more row, for a
-    vector."""
-    return n + 1, stride_of_order(n)
+    """Return the shape of the matrix of n equations: with rows for the vectors and flags of the
+    equations."""
+    return n + ROWS_BEHIND, stride_of_order(n)
 
 
 def columns_of_weights(Py_ssize_t n_models, bint is_float32):

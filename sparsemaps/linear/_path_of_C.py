@@ -4,6 +4,7 @@ import itertools
 import numbers
 import time
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ import scipy.sparse as sp
 from sparsemaps._tools import _blocks, _seeding, _sklearn, _threads
 from sparsemaps._tools._parameters import ParameterError, named, named_class, setting, shown
 from sparsemaps._tools._plurals import counted
+from sparsemaps._tools._portable_math import length, weighted_sum
 from sparsemaps._tools._typing import Array, Floats
 from sparsemaps._tools._whole_numbers import are_equal
 from sparsemaps.codes import PackedCodes
@@ -272,6 +274,7 @@ def scores_along(
         if watch is not None:
             watch(n_done[0], scores.size, 0)
 
+    matrices = deque[Array]() if len(Cs) > 1 else None
     together = _together(model, rows, folds) if len(folds) > 1 else None
     most = 1  # largest number of folds per path
     if together is not None:
@@ -289,7 +292,7 @@ def scores_along(
                 largest = (of_path if together is None else together).largest_cost
             path = _solver.Path(
                 of_path, model._objective(Cs[0]), n_models * len(numbers), tol=float(model.tol),
-                seed=seed, n_jobs=n_jobs, largest_cost=largest, are_solved=len(Cs) > 1,
+                seed=seed, n_jobs=n_jobs, largest_cost=largest, matrices=matrices,
             )  # fmt: skip
             paths.append((path, numbers))
         for place, C in enumerate(Cs):
@@ -375,16 +378,16 @@ def score_of(model: Any, held_out: HeldOut) -> ScoreOfRows:
     total = float(weights.sum())
     if isinstance(model, _sklearn.ClassifierMixin):
         parts = are_equal(found, held_out.y).astype(np.float64)
-        score = float(weights @ parts) / total
-        return ScoreOfRows(score, float(np.linalg.norm(weights * (parts - score))) / total)
+        score = weighted_sum(weights, parts) / total
+        return ScoreOfRows(score, length(weights * (parts - score)) / total)
     y = held_out.y.astype(np.float64)
-    squares, around = (y - found) ** 2, (y - float(weights @ y) / total) ** 2
-    mean, spread = float(weights @ squares) / total, float(weights @ around) / total
+    squares, around = (y - found) ** 2, (y - weighted_sum(weights, y) / total) ** 2
+    mean, spread = weighted_sum(weights, squares) / total, weighted_sum(weights, around) / total
     if not spread:
         return ScoreOfRows(0.0 if mean else 1.0, float("nan"))
     # R2 is a ratio of means. To first order, a row adds (share of the spread - squares) / spread.
     parts = (mean / spread * around - squares) / spread
-    return ScoreOfRows(1 - mean / spread, float(np.linalg.norm(weights * parts)) / total)
+    return ScoreOfRows(1 - mean / spread, length(weights * parts) / total)
 
 
 def _micro_f1(model: Any, held_out: HeldOut, y: LabelLists) -> ScoreOfRows:
@@ -396,8 +399,8 @@ def _micro_f1(model: Any, held_out: HeldOut, y: LabelLists) -> ScoreOfRows:
     weights = np.ones(len(y)) if held_out.weights is None else held_out.weights
     right = wanted[:, : len(known)].multiply(found).sum(axis=1)
     both = wanted.sum(axis=1) + found.sum(axis=1)
-    total = float(weights @ both)
+    total = weighted_sum(weights, both)
     if not total:
         return ScoreOfRows(0.0, float("nan"))
-    score = float(2 * weights @ right) / total
-    return ScoreOfRows(score, float(np.linalg.norm(weights * (2 * right - score * both))) / total)
+    score = 2 * weighted_sum(weights, right) / total
+    return ScoreOfRows(score, length(weights * (2 * right - score * both)) / total)

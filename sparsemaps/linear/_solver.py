@@ -10,6 +10,7 @@ import numpy as np
 
 from sparsemaps._loops import codes as _loops
 from sparsemaps._tools import _blocks, _memory, _seeding, _threads
+from sparsemaps._tools._portable_math import weighted_sum
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes import PackedCodes
 from sparsemaps.codes._packed import mapped_file
@@ -46,9 +47,9 @@ _BLOCK_PASSES = 8
 _LARGEST_JUMPING = 2**22
 """Largest number of weights of a model that jumps, which takes twice their memory."""
 
-_MOST_FREE = 2**11
-"""Largest number of free rows for which models along a path solve a system of equations: its matrix
-takes 34 MB per thread."""
+_MOST_EQUATIONS = 3 * 2**10
+"""Largest number of equations that models along a path solve: their matrix takes 76 MB per
+thread."""
 
 _LARGEST_WIDTH = 2**31 - 2**4
 """Largest number of weights of a model, because column numbers have 32 bits."""
@@ -299,9 +300,9 @@ class Path:
     ----------
     largest_cost : float or None
         Largest weight of a row. None means float64 weights for every C.
-    are_solved : bool
-        Whether models with few free rows jump to the solution for these rows, unless codes are read
-        in blocks.
+    matrices : deque or None
+        Matrices for models with few free rows that jump to their solutions, unless codes are read
+        in blocks. They are made on demand, one per thread. None means that models do not jump.
     """
 
     def __init__(
@@ -314,13 +315,13 @@ class Path:
         seed: int,
         n_jobs: int = 1,
         largest_cost: float | None = None,
-        are_solved: bool = False,
+        matrices: deque[Array] | None = None,
     ) -> None:
         key, self._key_of_blocks = (int(key) for key in _seeding.keys(seed, "linear", 2))
         rows, self._alike = rows.distinct(n_models)
         self._rows, self._objective, self._tol, self._key = rows, objective, tol, key
         self._n_jobs, self._largest_cost = n_jobs, largest_cost
-        self._are_solved = are_solved and not _are_read_by_blocks(rows.codes)
+        self._matrices = None if _are_read_by_blocks(rows.codes) else matrices
         self._groups = self._new_groups(self._are_float32(objective.C))
         self._is_begun = False
 
@@ -360,7 +361,7 @@ class Path:
                 self._tol,
                 self._key,
                 are_float32,
-                self._are_solved,
+                self._matrices,
             )
             for first, stop in itertools.pairwise(cuts(len(self._alike), self._n_jobs, most))
         ]
@@ -461,9 +462,9 @@ class _Group:
         Numbers of the models.
     is_float32 : bool
         Whether weights are float32; dual variables are always float64.
-    are_solved : bool
-        Whether models with few free rows jump to the solution for these rows. Turns must then cover
-        all rows.
+    matrices : deque or None
+        Matrices for models with few free rows that jump to their solutions; turns must then cover
+        all rows. None means that models do not jump.
     """
 
     def __init__(
@@ -474,7 +475,7 @@ class _Group:
         tol: float,
         key: int,
         is_float32: bool = False,
-        are_solved: bool = False,
+        matrices: deque[Array] | None = None,
     ) -> None:
         codes = rows.codes
         self._rows, self._objective, self.numbers = rows, objective, numbers
@@ -484,7 +485,7 @@ class _Group:
             factors[:] = rows.factors[numbers.start : numbers.stop]
         self._factors = factors
         self._check_C(objective.C)
-        self.is_float32, self._are_solved = is_float32, are_solved
+        self.is_float32, self._matrices = is_float32, matrices
         n_columns = _loops.columns_of_weights(len(numbers), is_float32)
         self._v = aligned_zeros(check_width(codes), n_columns)
         self._weights = self._v.view(np.float32) if is_float32 else self._v
@@ -496,7 +497,7 @@ class _Group:
             is_float32,
         )  # fmt: skip
         self.model = self._descent.model
-        self._scratch: tuple[Array, Array, Array, Array | None, Array | None] | None = None
+        self._scratch: tuple[Array, Array, Array, Array | None] | None = None
         self._begun: set[int] = set()
         """First rows of the blocks on which turns have started."""
         self.going = 2 ** len(numbers) - 1
@@ -525,22 +526,30 @@ class _Group:
             n = len(codes)
             duals = np.zeros((3, n, len(self.numbers)))
             order, active = np.empty(n, np.uint32), np.empty(n, np.uint8)
-            of_jumps = _scratch_of_jumps(self._v)
-            matrix = None
-            if self._are_solved and of_jumps is not None:
-                matrix = np.empty(_loops.shape_of_matrix(min(n, _MOST_FREE)))
-            self._scratch = order, active, duals, of_jumps, matrix
-        *scratch, matrix = self._scratch
+            self._scratch = order, active, duals, _scratch_of_jumps(self._v)
         visited = self._rows.codes.n_hashes * (1 + self._v.shape[1] // 4)
+        matrix = self._matrix()
         self.goes_on, not_within = self._descent.turn(
             codes, sampled.view(np.uint8), sides, targets, weights, self._dual[some],
-            *scratch, max_passes, max(_TURN_CODES // visited, 1), first not in self._begun,
+            *self._scratch, max_passes, max(_TURN_CODES // visited, 1), first not in self._begun,
             0 if self.goes_on else self.going, members, matrix,
         )  # fmt: skip
+        if matrix is not None and self._matrices is not None:
+            self._matrices.append(matrix)
         self._begun.add(first)
         if not self.goes_on:
             self._scratch = None
         return int(not_within)
+
+    def _matrix(self) -> Array | None:
+        """Take or make a matrix for solutions, if models jump to them."""
+        if self._matrices is None or not _can_jump(self._v):
+            return None
+        try:
+            return self._matrices.pop()
+        except IndexError:
+            n = len(self._rows.codes)
+            return np.empty(_loops.shape_of_matrix(min(n + n // 2, _MOST_EQUATIONS)))
 
     def turn_over_all(self, max_passes: int) -> None:
         """Visit all rows for one turn. When the passes end, set `going` to the models that have not
@@ -571,7 +580,11 @@ class _Group:
             y, costs = self._rows.y(number), self._rows.costs(number)
             variables = self._dual[:, m]
             factors[m] = self._objective.scale(C, y, variables, costs, square)
-        self._weights[:, :n_models] *= factors.astype(self._weights.dtype)
+        # Many columns at a time, which is faster than a few models at a time.
+        every = np.ones(self._weights.shape[1], self._weights.dtype)
+        every[:n_models] = factors
+        some = self._weights.reshape(self._rows.codes.n_hashes, -1)
+        some *= np.tile(every, 2**self._rows.codes.bits)
         self._objective = self._objective._replace(C=C)
         self._descent.go_on(C, factors)
         self.going, self.n_rounds = 2**n_models - 1, [None] * n_models
@@ -588,7 +601,7 @@ class _Group:
         if self.going >> m & 1:
             number = self.numbers[m]
             y, costs = self._rows.y(number), self._rows.costs(number)
-            square = float(weights @ weights) + last**2
+            square = weighted_sum(weights, weights) + last**2
             dual = self._objective.dual(y, self._dual[:, m], costs) - square / 2
         return Solution(weights, last, self.n_rounds[m] or model["n_passes"], dual)
 
@@ -600,11 +613,15 @@ class _Group:
 
 def _scratch_of_jumps(v: Array) -> Array | None:
     """Return memory for the jumps of models with weights `v`, which they use after some passes.
-    Return None for models with many weights, which do not jump."""
-    if len(v) > _LARGEST_JUMPING:
+    Return None for models that do not jump."""
+    if not _can_jump(v):
         return None
     width, stride = v.shape
     return aligned_zeros(2 * width, stride).reshape(2, width, stride)
+
+
+def _can_jump(v: Array) -> bool:
+    return len(v) <= _LARGEST_JUMPING
 
 
 def aligned_zeros(n_rows: int, n_columns: int) -> Array:

@@ -1,6 +1,7 @@
 """Paths of C whose weights are float32 while C is small."""
 
 import itertools
+from collections import deque
 
 import numpy as np
 import pytest
@@ -38,7 +39,7 @@ def path_of(rows, loss, n_models, n_jobs=1, largest_cost=1.0):
     objective = _losses.Objective(_losses.LOSSES[loss], CS[0], 0.1, 1.0)
     return _solver.Path(
         rows, objective, n_models, tol=TOL, seed=0, n_jobs=n_jobs, largest_cost=largest_cost,
-        are_solved=True,
+        matrices=deque(),
     )  # fmt: skip
 
 

@@ -1,4 +1,6 @@
-"""Paths of C, whose models with few free rows jump to the solution for these rows."""
+"""Paths of C, whose models with few free rows jump to their solutions."""
+
+from collections import deque
 
 import numpy as np
 import pytest
@@ -31,13 +33,14 @@ def rows_of(loss, bits):
     return _solver.TrainingRows(packed, None, y / 3.0, weights, members=members)
 
 
-def solved(rows, loss, are_solved, largest_cost=None):
+def solved(rows, loss, are_solved, largest_cost=None, tol=TOL, Cs=CS):
     """The group of all folds at each C."""
-    objective = _losses.Objective(_losses.LOSSES[loss], CS[0], 0.1, 0.5)
+    objective = _losses.Objective(_losses.LOSSES[loss], Cs[0], 0.1, 0.5)
+    matrices = deque() if are_solved else None
     path = _solver.Path(
-        rows, objective, N_FOLDS, tol=TOL, seed=0, largest_cost=largest_cost, are_solved=are_solved
+        rows, objective, N_FOLDS, tol=tol, seed=0, largest_cost=largest_cost, matrices=matrices
     )
-    for C in CS:
+    for C in Cs:
         _solver.run_in_turns(path.jobs(C, 20_000), 1)
         (group,) = path._groups
         yield C, group
@@ -77,9 +80,35 @@ def test_few_passes_lead_to_the_optimum(loss, bits, largest_cost):
             assert n_passes[0] < n_passes[1] / 3
 
 
+@pytest.mark.parametrize("most", [2**11, 215])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_solutions_are_exact(loss, most, monkeypatch):
+    """Passes alone need up to 1,700 passes for classes, and more than 20,000 for numbers. If there
+    is no space for more equations, models begin anew with their free rows."""
+    monkeypatch.setattr(_solver, "_MOST_EQUATIONS", most)
+    rows = rows_of(loss, 8)
+    Z = objectives.features(rows.codes, 0.5)
+    for C, group in solved(rows, loss, True, tol=1e-9, Cs=[1.0, 1e1, 1e2, 1e3, 1e4, 1e5]):
+        for m in range(N_FOLDS):
+            y, costs, variables = rows.y(m), rows.costs(m), group._dual[:, m]
+            there, free = costs > 0, variables != 0
+            found = group.solution(m)
+            scores = Z @ np.append(found.weights, found.last_weight)
+            slack = np.zeros(N)
+            slack[there] = variables[there] / (2 * C * costs[there])
+            if loss == "squared_hinge":
+                gradient = y * scores + slack - 1
+            else:
+                side = np.where(free, np.sign(variables), np.sign(y - scores))
+                gradient = side * (scores + slack - y) + 0.1
+            assert abs(gradient[free]).max() < 1e-7
+            assert gradient[there & ~free].min() > -1e-7
+            assert found.n_passes <= 100
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_many_free_rows_are_left_to_passes(loss, monkeypatch):
-    monkeypatch.setattr(_solver, "_MOST_FREE", 20)
+    monkeypatch.setattr(_solver, "_MOST_EQUATIONS", 20)
     rows = rows_of(loss, 8)
     both = zip(solved(rows, loss, True), solved(rows, loss, False), strict=True)
     for (_, group), (_, other) in both:

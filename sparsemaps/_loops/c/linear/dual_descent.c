@@ -1,6 +1,7 @@
 #include "dual_descent.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "cholesky.h"
 #include "losses.h"
@@ -685,16 +686,17 @@ static void remember_weights(const dual_problem *p, dual_state *s, unsigned mode
  * of rows have too few passes for a jump. */
 static void add_up(const dual_problem *p, dual_state *s, unsigned models, const double *dual)
 {
+    row_numbers all = {.n = 1}, none = {.n = 0};
     for (ptrdiff_t m = 0; models >> m; m++)
         if (models >> m & 1)
             s->models[m].intercept = 0.0;
     if (models != 0)
         clear(p, s, models);
     for (ptrdiff_t row = 0; row < p->n_rows && models != 0; row++) {
-        row_numbers all = {.n = 1}, none = {.n = 0};
         int some = 0;
         for (ptrdiff_t m = 0; models >> m; m++) {
             const double number = dual[row * p->n_models + m];
+            all.numbers[m] = 0.0;
             if (!(models >> m & 1) || number == 0.0)
                 continue;
             all.numbers[m] = variable_of(p, s, row, m).sign * number;
@@ -781,82 +783,268 @@ static void remember(const dual_problem *p, dual_state *s, unsigned models)
     }
 }
 
+/* Let some models jump after a pass. Models without an earlier point only record the current
+ * one. */
+static void jump_once(const dual_problem *p, dual_state *s, unsigned models)
+{
+    jump jumps[MOST_MODELS] = {{.value = 0.0}};
+    unsigned trying = 0;
+    double way = 1.0;
+    products_of(p, s, jumps);
+    for (ptrdiff_t m = 0; models >> m; m++)
+        if (models >> m & 1 && s->models[m].n_jumps > 0)
+            trying |= (unsigned)begin_jump(p, s, m, &jumps[m]) << m;
+    for (int number = 0; number < MOST_TRIES && trying != 0; number++, way *= 0.5)
+        trying &= ~try_way(p, s, trying, jumps, way);
+    add_up(p, s, trying, s->dual);
+    remember(p, s, models);
+    for (ptrdiff_t m = 0; models >> m; m++)
+        if (models >> m & 1 && s->models[m].n_jumps % RETURN_JUMPS == 0)
+            let_all_back(p, s, m);
+}
+
 /* ---- solutions for the free rows -------------------------------------------------------------
  *
  * If the dual problem is strictly convex and has no upper bounds, the best variables of the free
  * rows, whose variables are not 0, solve a system of linear equations. Along a path of C, models
- * with few free rows jump to this solution. Passes and such jumps alternate until the free rows no
- * longer change, which takes two to four jumps. */
-
-enum { MOST_ROUNDS = 3 };
+ * with few free rows jump to the solution of the whole problem, by block pivoting (Portugal, Judice
+ * & Vicente 1994): rows whose variables cross 0 leave the free rows, rows with a violation enter
+ * them, and the system is solved again, until no row does either. Its matrix is factorised only
+ * once, as it grows at its end: by rows that enter, and by the conditions that the variables of
+ * rows that leave are 0. */
 
 /* Times, relative to the visit of a row by one of several models, per code: to compare two codes of
- * a pair of rows, and of a factorisation, divided by the third power of the number of rows. The
- * first jump of a path must be more worth its time, because at small C few passes remain. */
+ * a pair of rows, and of a factorisation, divided by the third power of the number of rows. */
 #define PAIR_TIME 0.02
-#define CUBE_TIME 0.02
+#define CUBE_TIME 0.008
+
+/* Models jump at once if this takes less time than a part of the expected passes, and otherwise
+ * after passes of a multiple of this time. */
+#define EXPECTED_PART 0.6
 #define FIRST_TIMES 4.0
 
-/* Store the matrix of the dual problem of some rows, and its linear coefficients in the signs of
- * beta. */
-static void fill_system(const dual_problem *p, const dual_state *s, ptrdiff_t m,
-                        const uint32_t *free, ptrdiff_t n, double *goals)
+/* How often the number of rows that leave or enter may fail to decrease; the part of the equations
+ * beyond which it is better to begin anew; and the number of equations beyond which all rows are
+ * checked, because a second jump would take longer. */
+enum { MOST_FAILURES = 3, MOST_CHANGED = 8, LEAST_TO_CHECK = 600 };
+
+#define NO_ROW UINT32_MAX
+
+/* The equations of a model: one per row that is or was free, and one per condition. */
+typedef struct {
+    growing_system a;
+    ptrdiff_t most;
+    double *solution; /* variables, in the signs of beta, and multipliers */
+    uint32_t *rows;   /* NO_ROW for a condition */
+    uint32_t *held;   /* of a condition, the equation whose variable is 0 */
+    int8_t *sides;    /* of a row, the sign of its variable */
+    uint8_t *is_free; /* 0 for conditions */
+    uint32_t *places; /* per row: the number of its last equation, plus 1, or 0 */
+    int is_full;      /* whether an equation could not be added */
+} equations;
+
+/* Return the place of equations in the scratch of the state. */
+static equations no_equations(const dual_problem *p, dual_state *s)
 {
-    const ptrdiff_t k = p->rows.n_codes, stride = stride_of_order(n);
+    const ptrdiff_t stride = stride_of_order(s->most_equations);
+    double *const behind = s->matrix + s->most_equations * stride;
+    int8_t *const bytes = (int8_t *)(behind + 3 * stride);
+    equations e = {.a = {.numbers = s->matrix, .stride = stride, .right = behind, .signs = bytes},
+                   .most = s->most_equations,
+                   .solution = behind + stride,
+                   .rows = (uint32_t *)(behind + 2 * stride),
+                   .held = (uint32_t *)(behind + 2 * stride) + stride,
+                   .sides = bytes + stride,
+                   .is_free = (uint8_t *)bytes + 2 * stride,
+                   .places = s->order};
+    memset(e.places, 0, (size_t)p->n_rows * sizeof *e.places);
+    return e;
+}
+
+/* Add an equation unless there are too many. */
+static void add_equation(equations *e, uint32_t row, uint32_t held, int sign, double right)
+{
+    const ptrdiff_t n = e->a.n;
+    if (n == e->most) {
+        e->is_full = 1;
+        return;
+    }
+    e->rows[n] = row;
+    e->held[n] = held;
+    e->is_free[n] = row != NO_ROW;
+    e->a.signs[n] = (int8_t)sign;
+    e->a.right[n] = right;
+    e->a.n++;
+}
+
+/* Let a row enter, with the sign of its variable. If it was free before, this is its second
+ * equation. */
+static void let_in(const dual_problem *p, equations *e, uint32_t row, int side)
+{
+    const ptrdiff_t n = e->a.n;
+    const double goal = p->loss < FIRST_OF_NUMBERS ? side : p->targets[row] - side * p->epsilon;
+    add_equation(e, row, 0, 1, goal);
+    if (!e->is_full) {
+        e->places[row] = (uint32_t)n + 1;
+        e->sides[n] = (int8_t)side;
+    }
+}
+
+/* Begin anew with the free rows only. */
+static void without_conditions(const dual_problem *p, equations *e)
+{
+    const ptrdiff_t n = e->a.n;
+    e->a.n = e->a.n_done = e->is_full = 0;
+    memset(e->places, 0, (size_t)p->n_rows * sizeof *e->places);
+    for (ptrdiff_t i = 0; i < n; i++)
+        if (e->is_free[i])
+            let_in(p, e, e->rows[i], e->sides[i]);
+}
+
+/* Store the new columns of the matrix. */
+static void fill_columns(const dual_problem *p, const dual_state *s, ptrdiff_t m, equations *e)
+{
+    const ptrdiff_t k = p->rows.n_codes, n = e->a.n, n_done = e->a.n_done;
     uint32_t *const of_other = s->columns + BLOCK_ROWS * k;
     for (ptrdiff_t first = 0; first < n; first += BLOCK_ROWS) {
         const ptrdiff_t stop = n - first < BLOCK_ROWS ? n : first + BLOCK_ROWS;
         features some[BLOCK_ROWS];
         for (ptrdiff_t i = first; i < stop; i++)
-            some[i - first] = features_of(&p->rows, free[i], s->columns + (i - first) * k);
-        for (ptrdiff_t j = first; j < n; j++) {
-            const features other = features_of(&p->rows, free[j], of_other);
+            if (e->rows[i] != NO_ROW)
+                some[i - first] = features_of(&p->rows, e->rows[i], s->columns + (i - first) * k);
+        for (ptrdiff_t j = first > n_done ? first : n_done; j < n; j++) {
+            double *const column = e->a.numbers + j;
+            const int is_row = e->rows[j] != NO_ROW;
+            const features other =
+                is_row ? features_of(&p->rows, e->rows[j], of_other) : (features){.bytes = NULL};
             for (ptrdiff_t i = first; i < stop && i <= j; i++)
-                s->matrix[i * stride + j] =
-                    shared(some[i - first], other, k) * s->per_code + p->bias * p->bias;
+                column[i * e->a.stride] =
+                    is_row && e->rows[i] != NO_ROW
+                        ? shared(some[i - first], other, k) * s->per_code + p->bias * p->bias
+                        : 0.0;
         }
     }
-    for (ptrdiff_t i = 0; i < n; i++) {
-        const variable x = variable_of(p, s, free[i], m);
-        s->matrix[i * stride + i] += x.diagonal;
-        goals[i] = x.sign * x.goal;
-    }
+    for (ptrdiff_t j = n_done; j < n; j++)
+        if (e->rows[j] == NO_ROW)
+            e->a.numbers[e->held[j] * e->a.stride + j] = 1.0;
+        else
+            e->a.numbers[j * e->a.stride + j] += variable_of(p, s, e->rows[j], m).diagonal;
 }
 
-/* Set the step of a model to the solution for its free rows. Rows whose variables would cross 0
- * are set to 0, and the others are solved again, up to MOST_ROUNDS times. Return whether there is a
- * solution. */
-static int step_to_solution(const dual_problem *p, dual_state *s, ptrdiff_t m)
+/* Solve the equations, and move the variables tried by a model, and its weights, to the solution.
+ * Return 0 if the matrix is singular up to rounding. */
+static int solve_equations(const dual_problem *p, dual_state *s, ptrdiff_t m, equations *e)
 {
-    uint32_t *const free = s->order;
-    ptrdiff_t n = p->n_rows + 1, n_left = 0;
-    for (ptrdiff_t row = 0; row < p->n_rows; row++)
-        if (s->dual[row * p->n_models + m] != 0.0)
-            free[n_left++] = (uint32_t)row;
-    for (int round = 0; round <= MOST_ROUNDS && n_left > 0 && n_left < n; round++) {
-        n = n_left;
-        double *const beta = s->matrix + n * stride_of_order(n);
-        fill_system(p, s, m, free, n, beta);
-        if (!factorise(s->matrix, n))
-            return 0;
-        solve_factorised(s->matrix, n, beta);
-        for (ptrdiff_t i = m; i < p->n_rows * p->n_models; i += p->n_models)
-            s->dual_step[i] = -s->dual[i];
-        n_left = 0;
-        for (ptrdiff_t i = 0; i < n; i++) {
-            const variable x = variable_of(p, s, free[i], m);
-            const double there = x.sign * beta[i];
-            s->dual_step[free[i] * p->n_models + m] = there - x.here;
-            if (stopped(&x, there) == there)
-                free[n_left++] = free[i];
-        }
+    row_numbers all = {.n = 1}, none = {.n = 0};
+    fill_columns(p, s, m, e);
+    if (!factorise(&e->a))
+        return 0;
+    solve_factorised(&e->a, e->solution);
+    for (ptrdiff_t row = 0; row < p->n_rows; row++) {
+        double *const tried = s->dual_tried + row * p->n_models + m, here = *tried;
+        const ptrdiff_t place = (ptrdiff_t)e->places[row] - 1;
+        const double sign = variable_of(p, s, row, m).sign;
+        *tried = place >= 0 && e->is_free[place] ? e->solution[place] * sign : 0.0;
+        if (*tried == here)
+            continue;
+        all.numbers[m] = sign * (*tried - here);
+        all.rows[0] = features_of(&p->rows, (uint32_t)row, s->columns);
+        s->models[m].intercept += all.numbers[m] * p->bias;
+        move(s->v, &p->rows, &all, &none, s->stride);
     }
     return 1;
 }
 
-/* Return the models that jump to the solution for their free rows: those for which this takes no
- * longer than their passes since they last did. So all such jumps of a model take about as long as
- * its passes at most. */
+/* Let the free rows leave whose variables have crossed 0. Return their number. */
+static ptrdiff_t let_out(equations *e)
+{
+    ptrdiff_t n_out = 0;
+    for (ptrdiff_t i = 0, n = e->a.n; i < n; i++)
+        if (e->is_free[i] && !(e->solution[i] * e->sides[i] > 0.0)) {
+            e->is_free[i] = 0;
+            add_equation(e, NO_ROW, (uint32_t)i, -1, 0.0);
+            n_out++;
+        }
+    return n_out;
+}
+
+/* Return the sign of the variable with which a row enters, or 0 if it has no violation. */
+INLINE int side_of(const dual_problem *p, uint32_t row, ptrdiff_t m, double score)
+{
+    const double least = p->tol / 4.0; /* enough for passes to end */
+    double y = p->sides != NULL && p->sides[row] >> m & 1 ? 1.0 : -1.0, margin = 1.0;
+    if (p->loss >= FIRST_OF_NUMBERS) {
+        y = p->targets[row] > score ? 1.0 : -1.0;
+        margin = y * p->targets[row] - p->epsilon;
+    }
+    return y * score < margin - least ? (int)y : 0;
+}
+
+/* Let other rows of a model's active set enter if they have a violation. Return their number. */
+static ptrdiff_t let_others_in(const dual_problem *p, dual_state *s, ptrdiff_t m, equations *e)
+{
+    const double of_bias = s->models[m].intercept * p->bias;
+    uint32_t rows[BLOCK_ROWS];
+    ptrdiff_t n_in = 0, row = 0;
+    while (row < p->n_rows) {
+        row_numbers none = {.n = 0}, sums = {.n = 0};
+        for (; row < p->n_rows && sums.n < BLOCK_ROWS; row++) {
+            const uint32_t place = e->places[row];
+            if (!(s->active[row] >> m & 1) || (place != 0 && e->is_free[place - 1])
+                || !(cost(p, (uint32_t)row) > 0.0))
+                continue;
+            rows[sums.n] = (uint32_t)row;
+            sums.rows[sums.n] =
+                features_of(&p->rows, (uint32_t)row, s->columns + sums.n * p->rows.n_codes);
+            sums.n++;
+        }
+        move(s->v, &p->rows, &none, &sums, s->stride);
+        for (ptrdiff_t r = 0; r < sums.n; r++) {
+            const double score = sums.numbers[r * s->stride + m] * s->per_code + of_bias;
+            const int side = side_of(p, rows[r], m, score);
+            if (side != 0)
+                let_in(p, e, rows[r], side);
+            n_in += side != 0;
+        }
+    }
+    return n_in;
+}
+
+/* Move a model to its solution, or leave it unchanged up to rounding if none is found. At the end,
+ * v is added up anew, because the steps to it multiply errors of rounding. */
+static void solve_model(const dual_problem *p, dual_state *s, ptrdiff_t m)
+{
+    equations e = no_equations(p, s);
+    ptrdiff_t fewest = p->n_rows + 1, n_failures = 0;
+    int are_all_active = 0;
+    for (ptrdiff_t row = 0; row < p->n_rows; row++) {
+        const double here = s->dual[row * p->n_models + m];
+        s->dual_tried[row * p->n_models + m] = here;
+        if (here != 0.0)
+            let_in(p, &e, (uint32_t)row, variable_of(p, s, row, m).sign * here > 0.0 ? 1 : -1);
+    }
+    while (n_failures <= MOST_FAILURES && solve_equations(p, s, m, &e)) {
+        ptrdiff_t n_changes = let_out(&e) + let_others_in(p, s, m, &e);
+        if (n_changes == 0 && !are_all_active && e.a.n > LEAST_TO_CHECK) {
+            let_all_back(p, s, m);
+            are_all_active = 1;
+            n_changes = let_others_in(p, s, m, &e);
+        }
+        if (n_changes == 0) {
+            for (ptrdiff_t i = m; i < p->n_rows * p->n_models; i += p->n_models)
+                s->dual[i] = s->dual_tried[i];
+            break;
+        }
+        if (e.is_full || n_changes > e.a.n / MOST_CHANGED)
+            without_conditions(p, &e);
+        n_failures += n_changes >= fewest;
+        fewest = n_changes < fewest ? n_changes : fewest;
+    }
+    add_up(p, s, 1u << m, s->dual);
+}
+
+/* Return the models that jump to their solutions. After the first time, the jumps of a model take
+ * about as long as its passes at most. */
 static unsigned solvable(const dual_problem *p, const dual_state *s)
 {
     const double k = (double)p->rows.n_codes;
@@ -866,53 +1054,31 @@ static unsigned solvable(const dual_problem *p, const dual_state *s)
         return 0;
     for (ptrdiff_t m = 0; s->going >> m; m++) {
         const dual_model *model = &s->models[m];
-        const int n_passes = s->n_here - model->solved_at;
-        const double times = model->has_solved ? 1.0 : FIRST_TIMES;
-        double n = 0.0;
+        double n = 0.0, n_passes = s->n_here - model->solved_at;
         if (!(s->going >> m & 1))
             continue;
         for (ptrdiff_t i = m; i < p->n_rows * p->n_models; i += p->n_models)
             n += s->dual[i] != 0.0;
-        if (n > 0.0 && n <= (double)s->most_free
-            && times * n * n * (PAIR_TIME * k + CUBE_TIME * n)
-                   <= (double)n_passes * (double)model->n_active * k)
+        if (model->solved_at == 0)
+            n_passes = fmax(n_passes / FIRST_TIMES, EXPECTED_PART * model->n_expected - n_passes);
+        if (n <= (double)s->most_equations
+            && n * n * (PAIR_TIME * k + CUBE_TIME * n) <= n_passes * (double)model->n_active * k)
             found |= 1u << m;
     }
     return found;
 }
 
-/* Let some models jump after a pass, those in `solving` to the solution for their free rows. Other
- * models without an earlier point only record the current one. */
-static void jump_once(const dual_problem *p, dual_state *s, unsigned models, unsigned solving)
+/* Let models jump to their solutions. The next pass visits all their rows. */
+static void solve_models(const dual_problem *p, dual_state *s, unsigned models)
 {
-    jump jumps[MOST_MODELS] = {{.value = 0.0}};
-    unsigned trying = 0;
-    double way = 1.0;
-    products_of(p, s, jumps);
     for (ptrdiff_t m = 0; models >> m; m++) {
-        int is_worth_it = 0;
         if (!(models >> m & 1))
             continue;
-        if (s->models[m].n_jumps > 0 || solving >> m & 1)
-            is_worth_it = begin_jump(p, s, m, &jumps[m]);
-        if (solving >> m & 1) {
-            is_worth_it = step_to_solution(p, s, m);
-            jumps[m].along_change = 0.0;
-            jumps[m].along_step = 1.0;
-            s->models[m].solved_at = s->n_here;
-        }
-        trying |= (unsigned)is_worth_it << m;
+        solve_model(p, s, m);
+        s->models[m].solved_at = s->n_here;
+        let_all_back(p, s, m);
     }
-    for (int number = 0; number < MOST_TRIES && trying != 0; number++, way *= 0.5)
-        trying &= ~try_way(p, s, trying, jumps, way);
-    for (ptrdiff_t m = 0; solving >> m; m++)
-        if (solving >> m & 1)
-            s->models[m].has_solved = !(trying >> m & 1);
-    add_up(p, s, trying, s->dual);
     remember(p, s, models);
-    for (ptrdiff_t m = 0; models >> m; m++)
-        if (models >> m & 1 && s->models[m].n_jumps % RETURN_JUMPS == 0)
-            let_all_back(p, s, m);
 }
 
 /* ---- passes -------------------------------------------------------------------------------- */
@@ -1064,12 +1230,15 @@ static int descend(const dual_problem *p, dual_state *s, int max_passes, int64_t
                 result = s->going == 0 ? 1 : -1;
             else {
                 const unsigned solving = solvable(p, s);
-                const unsigned jumping = is_jump_due(p, s) ? s->going : solving;
-                if (jumping != 0) {
+                const unsigned jumping = is_jump_due(p, s) ? s->going & ~solving : 0;
+                if ((solving | jumping) != 0) {
                     move(s->v, &p->rows, &changed, &none, s->stride);
                     changed.n = 0;
-                    jump_once(p, s, jumping, solving);
                 }
+                if (solving != 0)
+                    solve_models(p, s, solving);
+                if (jumping != 0)
+                    jump_once(p, s, jumping);
             }
         }
     }

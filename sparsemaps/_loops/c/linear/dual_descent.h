@@ -43,6 +43,9 @@ enum { BLOCK_ROWS = 8, MOST_SWEEPS = 8 };
  * is small, few passes are needed; with fewer passes between jumps, training takes as long. */
 enum { JUMP_PASSES = 5, FIRST_JUMP = 15 };
 
+/* Rows of the scratch matrix that hold vectors and flags of equations. */
+enum { ROWS_BEHIND = 4 };
+
 typedef struct {
     coded_rows rows;
     ptrdiff_t n_rows;
@@ -67,9 +70,9 @@ typedef struct {
     double intercept;                        /* weight of the bias feature */
     double intercept_before, intercept_step; /* like v_before and v_step */
     int n_jumps;                             /* in this turn; 0 before the first recorded point */
-    int solved_at;                           /* passes of this turn before its last solution for
-                                              * the free rows */
-    int has_solved;                          /* whether that solution was an improvement */
+    int solved_at;                           /* passes of this turn before its last solution */
+    double n_expected;                       /* passes expected for this C, without a solution */
+    int64_t n_passes_before;                 /* for the last C without a solution */
     int64_t n_passes;                        /* over rows, in all turns */
     ptrdiff_t n_active;                      /* rows in the active set */
     double highest, lowest;                  /* projected gradients in this pass */
@@ -91,10 +94,10 @@ typedef struct {
     /* Both as of the last jump, and their changes between the last two jumps. NULL if the models do
      * not jump. */
     double *v_before, *v_step, *dual_before, *dual_step;
-    double *dual_tried;  /* scratch: the variables after a jump */
-    double *matrix;      /* scratch for the solution for most_free rows and a vector, or NULL if
-                          * models do not jump to solutions for their free rows */
-    ptrdiff_t most_free; /* largest order of the matrix */
+    double *dual_tried; /* scratch: the variables after a jump */
+    double *matrix; /* scratch for most_equations equations, and ROWS_BEHIND more rows, or NULL if
+                     * models do not jump to their solutions */
+    ptrdiff_t most_equations;
     uint32_t *order;     /* of the rows in this pass */
     uint8_t *active;     /* per row: bitmask of models in whose active set it is */
     uint32_t *columns;   /* scratch: columns of 2 BLOCK_ROWS rows */
