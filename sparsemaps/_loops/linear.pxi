@@ -73,6 +73,7 @@ cdef extern from "c/linear/dual_descent.h" nogil:
         const char *const *losses
         int first_of_numbers
         void (*add_first)(const dual_problem *problem, dual_state *state) noexcept nogil
+        void (*add_up)(const dual_problem *problem, dual_state *state) noexcept nogil
         void (*begin)(const dual_problem *problem, dual_state *state,
                       unsigned going) noexcept nogil
         int (*descend)(const dual_problem *problem, dual_state *state, int max_passes,
@@ -140,6 +141,7 @@ cdef class Descent:
     cdef dual_state state
     cdef double[:, ::1] v
     cdef Scratch memory
+    cdef bint is_copied
 
     def __init__(self, Py_ssize_t n_codes, int bits, str loss, int end, double epsilon,
                  double bias, double tol, double cost, uint64_t key,
@@ -194,10 +196,12 @@ cdef class Descent:
 
     def take(self, Py_ssize_t m, Descent other, Py_ssize_t of_other):
         """Copy the intercept and the passes of a model of another solver. The caller copies the
-        weights and the dual variables."""
+        weights and the dual variables. The next turn must cover all rows. It computes the weights
+        anew, because those of the other solver may be less precise."""
         if not (0 <= m < self.problem.n_models and 0 <= of_other < other.problem.n_models):
             raise IndexError(m)
         self.state.models[m] = other.state.models[of_other]
+        self.is_copied = True
         self.state.n_turns = max(self.state.n_turns, other.state.n_turns)
 
     def turn(self, const uint8_t[:, ::1] codes, const uint8_t[::1] sampled,
@@ -258,6 +262,9 @@ cdef class Descent:
             if going:
                 if is_first:
                     descent_loops.add_first(p, s)
+                if self.is_copied:
+                    descent_loops.add_up(p, s)
+                    self.is_copied = False
                 descent_loops.begin(p, s, going)
             result = descent_loops.descend(p, s, max_passes, max_visits)
         return result == 0, s.going

@@ -695,11 +695,14 @@ static void add_up(const dual_problem *p, dual_state *s, unsigned models, const 
     for (ptrdiff_t row = 0; row < p->n_rows && models != 0; row++) {
         int some = 0;
         for (ptrdiff_t m = 0; models >> m; m++) {
-            const double number = dual[row * p->n_models + m];
+            const double stored = dual[row * p->n_models + m];
+            const unsigned side = p->sides == NULL ? 0 : p->sides[row] >> m & 1;
+            const double c = cost(p, (uint32_t)row) * p->factors[m][side];
+            const double sign = p->loss >= FIRST_OF_NUMBERS || side ? 1.0 : -1.0;
             all.numbers[m] = 0.0;
-            if (!(models >> m & 1) || number == 0.0)
+            if (!(models >> m & 1) || stored == 0.0)
                 continue;
-            all.numbers[m] = variable_of(p, s, row, m).sign * number;
+            all.numbers[m] = sign * stored_variable(p->loss, stored, c);
             s->models[m].intercept += all.numbers[m] * p->bias;
             some = 1;
         }
@@ -1106,6 +1109,11 @@ static void add_first(const dual_problem *p, dual_state *s)
     }
 }
 
+static void add_up_all(const dual_problem *p, dual_state *s)
+{
+    add_up(p, s, (1u << p->n_models) - 1, s->dual);
+}
+
 static void begin(const dual_problem *p, dual_state *s, unsigned going)
 {
     s->n_weighed = 0;
@@ -1253,6 +1261,7 @@ const dual_descent_loops TABLE(dual_descent)[] = {{
     .losses = names_of_losses,
     .first_of_numbers = FIRST_OF_NUMBERS,
     .add_first = add_first,
+    .add_up = add_up_all,
     .begin = begin,
     .descend = descend,
 }};

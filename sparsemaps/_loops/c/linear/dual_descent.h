@@ -116,6 +116,8 @@ typedef struct {
     int first_of_numbers;      /* index of the first regression loss */
     /* Set the initial dual variables of these rows, which must be 0 before. */
     void (*add_first)(const dual_problem *problem, dual_state *state);
+    /* Recompute v from the dual variables of these rows, which must be all rows. */
+    void (*add_up)(const dual_problem *problem, dual_state *state);
     /* Begin a turn of the models in `going` on these rows, with every row in the active sets. */
     void (*begin)(const dual_problem *problem, dual_state *state, unsigned going);
     /* Visit rows until `max_passes` passes, convergence, or about `max_visits` visits. Return 1 if

@@ -213,6 +213,12 @@ INLINE double first_variable(int loss, double c)
     return 0.0;
 }
 
+/* Return the variable of a row from its stored form (dual_descent.h). */
+INLINE double stored_variable(int loss, double stored, double c)
+{
+    return loss == LOG_LOSS && stored < 0.0 ? c + stored : stored;
+}
+
 #define PART_OF_LOSS(LOSS, NAME, PART, VISIT)                                                      \
     case LOSS:                                                                                     \
         return PART;
