@@ -265,7 +265,7 @@ class Rounds:
         self._begin()
 
     def _begin(self) -> None:
-        self._total, self._highest, self._lowest = 0.0, -np.inf, np.inf
+        self._total = self._highest = self._lowest = 0.0
 
     def add(self, model: dict[str, float]) -> None:
         """Add a block: the sum of its violations, and the highest and the lowest of them."""

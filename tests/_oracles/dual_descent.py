@@ -119,7 +119,7 @@ def hinge_by_definition(Z, y, C, tol, key, squared):
 
     jumps = Jumps(Z, y, np.ones_like, lambda _, led: np.clip(led, 0, most), diagonal)
     for number in range(10**4):
-        highest, lowest = -np.inf, np.inf
+        highest, lowest = 0.0, 0.0
         visit_in_blocks(shuffled(len(y), key, number), out, visit)
         above, below = highest if highest > 0 else np.inf, lowest if lowest < 0 else -np.inf
         if highest - lowest <= tol:

@@ -44,6 +44,18 @@ def test_the_loops_have_a_function_for_each_loss():
     assert tuple(_losses.LOSSES) == _loops.LOSSES
 
 
+@pytest.mark.parametrize(("loss", "score"), [("squared_hinge", 0.2), ("hinge", 1.0)])
+@pytest.mark.parametrize("n_each", [1, 20])
+def test_passes_go_on_while_all_gradients_are_equal(loss, score, n_each):
+    """Equal rows, of weights 1 and 1.5. LIBLINEAR's stopping rule ends after a few passes."""
+    y, weights = np.tile([[0, 1], [1, 1.5]], n_each)
+    model = KernelClassifier(
+        MinHash(n_hashes=8), loss=loss, C=1e4, fit_intercept=False, max_iter=10**6, random_state=0
+    )
+    model.fit(np.ones((2 * n_each, 1)), y, sample_weight=weights)
+    np.testing.assert_allclose(model.decision_function([[1.0]]), score, atol=1e-3)
+
+
 @pytest.mark.parametrize("loss", _losses.LOSSES)
 def test_losses_are_convex_functions_with_these_slopes(loss):
     """The values, and the definitions of tests: slopes are those of tangents below the loss."""

@@ -1151,8 +1151,8 @@ static void begin_pass(const dual_problem *p, dual_state *s)
         s->order[i] = row;
     }
     for (ptrdiff_t m = 0; m < p->n_models; m++) {
-        s->models[m].highest = p->end == END_BY_RANGE ? -INFINITY : 0.0;
-        s->models[m].lowest = INFINITY;
+        s->models[m].highest = 0.0;
+        s->models[m].lowest = 0.0;
         s->models[m].violation = 0.0;
         s->models[m].n_newton = 0;
     }

@@ -25,8 +25,9 @@
 #include "levels.h"
 #include "one_hot.h"
 
-/* Stopping rules: the range of the projected gradients, the largest of them, or the sum of the
- * violations relative to the first pass. */
+/* Stopping rules: the range of the projected gradients and 0, the largest of them, or the sum of the
+ * violations relative to the first pass. LIBLINEAR's range is without 0, so that it ends if all
+ * gradients are equally far from 0, as those of two rows with other labels often are. */
 enum { END_BY_RANGE, END_BY_LARGEST, END_BY_SUM };
 
 /* Most models that can be trained together, with float64 weights and with float32 weights. Either
