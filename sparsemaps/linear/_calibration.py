@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
+from sparsemaps._tools._portable_math import weighted_sum
 from sparsemaps._tools._typing import Array, Floats
 
 RIDGE = 1e-3
@@ -86,13 +87,11 @@ def fit(scores: Floats, labels: Array, weights: Array | None) -> Calibration:
     def objective(variables: Floats) -> tuple[float, Floats]:
         (slope, square), offsets = variables[:2], variables[2:] * units
         logs = log_softmax(slope * gaps + square * bends + offsets)
-        # NumPy's own sums. BLAS splits those of many numbers between its threads, so the last
-        # digits would depend on the number of processors; and on busy ones, threads wait long.
-        losses = -weights * (targets * logs).sum(axis=1)
-        value = float(losses.sum() + RIDGE * (offsets**2).sum())
+        likelihood = weighted_sum(weights, (targets * logs).sum(axis=1))
+        value = RIDGE * weighted_sum(offsets, offsets) - likelihood
         excess = weights[:, None] * (np.exp(logs) - targets)
         of_offsets = excess.sum(axis=0) + 2 * RIDGE * offsets
-        of_slopes = (excess * gaps).sum(), (excess * bends).sum()
+        of_slopes = weighted_sum(excess, gaps), weighted_sum(excess, bends)
         return value, np.append(of_slopes, of_offsets * units)
 
     found = scipy.optimize.minimize(

@@ -528,7 +528,7 @@ class _Group:
             order, active = np.empty(n, np.uint32), np.empty(n, np.uint8)
             self._scratch = order, active, duals, _scratch_of_jumps(self._v)
         visited = self._rows.codes.n_hashes * (1 + self._v.shape[1] // 4)
-        matrix = self._matrix()
+        matrix = None if self._scratch[-1] is None else self._matrix()
         self.goes_on, not_within = self._descent.turn(
             codes, sampled.view(np.uint8), sides, targets, weights, self._dual[some],
             *self._scratch, max_passes, max(_TURN_CODES // visited, 1), first not in self._begun,
@@ -543,7 +543,7 @@ class _Group:
 
     def _matrix(self) -> Array | None:
         """Take or make a matrix for solutions, if models jump to them."""
-        if self._matrices is None or not _can_jump(self._v):
+        if self._matrices is None:
             return None
         try:
             return self._matrices.pop()
@@ -613,15 +613,11 @@ class _Group:
 
 def _scratch_of_jumps(v: Array) -> Array | None:
     """Return memory for the jumps of models with weights `v`, which they use after some passes.
-    Return None for models that do not jump."""
-    if not _can_jump(v):
+    Return None for models with many weights, which do not jump."""
+    if len(v) > _LARGEST_JUMPING:
         return None
     width, stride = v.shape
     return aligned_zeros(2 * width, stride).reshape(2, width, stride)
-
-
-def _can_jump(v: Array) -> bool:
-    return len(v) <= _LARGEST_JUMPING
 
 
 def aligned_zeros(n_rows: int, n_columns: int) -> Array:

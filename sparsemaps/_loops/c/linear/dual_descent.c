@@ -541,7 +541,7 @@ INLINE void products_of_eight(const dual_state *s, ptrdiff_t n_columns, int n, j
 
 /* The dual variable of a row and a model, its sign in beta, and its term in the dual problem. */
 typedef struct {
-    double here, change, step, sign;
+    double here, change, step, sign, cost;
     double goal; /* linear coefficient in the dual problem, up to the variable's sign */
     double least, most, diagonal;
 } variable;
@@ -550,8 +550,10 @@ INLINE variable variable_of(const dual_problem *p, const dual_state *s, ptrdiff_
 {
     const ptrdiff_t i = row * p->n_models + m;
     const unsigned side = p->sides == NULL ? 0 : p->sides[row] >> m & 1;
-    const dual_part part = part_of(p->loss, cost(p, (uint32_t)row) * p->factors[m][side]);
+    const double c = cost(p, (uint32_t)row) * p->factors[m][side];
+    const dual_part part = part_of(p->loss, c);
     variable x = {.here = s->dual[i],
+                  .cost = c,
                   .change = s->dual[i] - s->dual_before[i],
                   .step = s->dual_step[i],
                   .sign = side ? 1.0 : -1.0,
@@ -696,13 +698,12 @@ static void add_up(const dual_problem *p, dual_state *s, unsigned models, const 
         int some = 0;
         for (ptrdiff_t m = 0; models >> m; m++) {
             const double stored = dual[row * p->n_models + m];
-            const unsigned side = p->sides == NULL ? 0 : p->sides[row] >> m & 1;
-            const double c = cost(p, (uint32_t)row) * p->factors[m][side];
-            const double sign = p->loss >= FIRST_OF_NUMBERS || side ? 1.0 : -1.0;
+            variable x;
             all.numbers[m] = 0.0;
             if (!(models >> m & 1) || stored == 0.0)
                 continue;
-            all.numbers[m] = sign * stored_variable(p->loss, stored, c);
+            x = variable_of(p, s, row, m);
+            all.numbers[m] = x.sign * stored_variable(p->loss, stored, x.cost);
             s->models[m].intercept += all.numbers[m] * p->bias;
             some = 1;
         }
