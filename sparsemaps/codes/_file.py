@@ -30,30 +30,27 @@ class Contents(NamedTuple):
     further: dict[str, Array]
 
 
-def write(
-    path: StrPath,
-    blocks: Iterable[Array],
-    shape: tuple[int, int],
-    sampled: Array,
-    description: Mapping[str, Any],
-    further: Mapping[str, Array],
-) -> None:
+class Rest(NamedTuple):
+    """What follows the codes in a file, and their shape."""
+
+    shape: tuple[int, int]
+    sampled: Array
+    description: Mapping[str, Any]
+    further: Mapping[str, Array]
+
+
+def write(path: StrPath, blocks: Iterable[Array], rest: Rest) -> None:
     """Write a file of codes, given in blocks of rows. The file appears only when it is complete."""
     with _output_files.atomic_output(path) as file:
-        file.write(_array_files.header_of("|u1", shape))
+        file.write(_array_files.header_of("|u1", rest.shape))
         for block in blocks:
             file.writelines(_array_files.pieces_of(block))
-        write_rest(file, shape, sampled, description, further)
+        write_rest(file, rest)
 
 
-def write_rest(
-    file: IO[bytes],
-    shape: tuple[int, int],
-    sampled: Array,
-    description: Mapping[str, Any],
-    further: Mapping[str, Array],
-) -> None:
+def write_rest(file: IO[bytes], rest: Rest) -> None:
     """Write all that follows the codes in a file."""
+    shape, sampled, description, further = rest
     mask = np.packbits(sampled, bitorder="little")
     end = len(_array_files.header_of("|u1", shape)) + math.prod(shape) + len(mask)
     description = {**description, "shape": shape}

@@ -440,15 +440,21 @@ def save_blocks(
 ) -> None:
     """Write blocks of codes from the same map to one file, as `PackedCodes.save` does. `blocks` is
     iterated twice and must yield the same blocks each time."""
+    rest = rest_of_file(blocks, about, further)
+    _file.write(path, (codes.array for codes in blocks), rest)
+
+
+def rest_of_file(
+    blocks: Iterable[PackedCodes],
+    about: Mapping[str, Any] | None = None,
+    further: Mapping[str, Array] | None = None,
+) -> _file.Rest:
+    """Return what follows the codes of some blocks in a file. The arrays of blocks are not used."""
     like, sampled, sizes = joined_facts(blocks)
     further = {**(further or {}), **({} if sizes is None else {"sizes": sizes})}
-    shape, about = (len(sampled), like.shape[1]), {**(about or {}), **description_of(like)}
-    _file.write(path, (codes.array for codes in blocks), shape, sampled, about, further)
-
-
-def description_of(codes: PackedCodes) -> dict[str, Any]:
-    """Return the facts about codes that the description of their file has."""
-    return {"config": codes.config, "n_hashes": codes.n_hashes, "law": codes.law.described()}
+    facts = {"config": like.config, "n_hashes": like.n_hashes, "law": like.law.described()}
+    shape = len(sampled), like.shape[1]
+    return _file.Rest(shape, sampled, {**(about or {}), **facts}, further)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from sparsemaps._tools._plurals import counted
 from sparsemaps._tools._typing import Array, Destination
 from sparsemaps._tools._whole_numbers import joined
 from sparsemaps.codes._file import write_rest
-from sparsemaps.codes._packed import PackedCodes, description_of, joined_facts
+from sparsemaps.codes._packed import PackedCodes, rest_of_file
 from sparsemaps.files._bad_records import BadTable
 from sparsemaps.files._finite_labels import check_labels
 from sparsemaps.files._libsvm_rows import comments_of_rows, with_comments
@@ -121,8 +121,9 @@ class SvmlightFormat(OutputFormat):
     def _begin(self, path: Destination) -> None:
         self._file = self._stack.enter_context(_output_files.atomic_output(path))
         self._n_rows = self._n_qids = 0
+        self._header = b""  # written with the first rows, or at the end
         if self._options.header:
-            self._file.write(b"# " + " ".join(self._options.header.split()).encode() + b"\n")
+            self._header = b"# " + " ".join(self._options.header.split()).encode() + b"\n"
 
     def convert(self, block: Batch) -> tuple[tuple[bytes, int, int], int]:
         lines, n_empty = self._lines(block)
@@ -153,9 +154,12 @@ class SvmlightFormat(OutputFormat):
         lines, n_rows, n_qids = converted
         self._n_rows += n_rows
         self._n_qids += n_qids
-        self._file.write(lines)
+        if lines:
+            self._file.write(self._header + lines)
+            self._header = b""
 
     def finish(self) -> None:
+        self._file.write(self._header)
         super().finish()
         _check_qids(self._n_qids, self._n_rows)
 
@@ -190,13 +194,11 @@ class _CodesFormat(OutputFormat):
 
     def finish(self) -> None:
         super().finish()
-        like, sampled, sizes = joined_facts(self._kept)
-        shape = len(sampled), like.shape[1]
-        further = {} if sizes is None else {"sizes": sizes}
+        rest = rest_of_file(self._kept)
         with _output_files.errors_naming(self._path):  # not the file opened last
-            write_rest(self._file, shape, sampled, description_of(like), further)
+            write_rest(self._file, rest)
             self._file.seek(0)
-            self._file.write(header_of("|u1", shape))  # as long as the header without rows
+            self._file.write(header_of("|u1", rest.shape))  # as long as the header without rows
             if self._file is not self._output:
                 self._file.seek(0)
                 shutil.copyfileobj(self._file, self._output)

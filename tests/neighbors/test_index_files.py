@@ -36,7 +36,8 @@ def rewrite(path, change, **more):
     for name in ("end", "further", "shape"):
         about.pop(name)
     change(about, further)
-    _file.write(path, [packed.array], packed.shape, packed.sampled, about, further)
+    rest = _file.Rest(packed.shape, packed.sampled, about, further)
+    _file.write(path, [packed.array], rest)
 
 
 @pytest.mark.parametrize("mmap_mode", ["r", "c", None])
