@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import re
 import textwrap
 from collections.abc import Collection, Iterator
 from typing import Any, NoReturn
@@ -16,6 +17,8 @@ class HelpParser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **options)
+        # Before Python 3.14, argparse takes values such as "-1e-3" and "-1=2" for options.
+        self._negative_number_matcher = re.compile(r"-\.?\d")
         self.add_argument("--help-all", action=_HelpAll, nargs=0, help="show all options and exit")
 
     def rare_options(self) -> list[argparse.Action]:

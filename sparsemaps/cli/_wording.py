@@ -1,6 +1,7 @@
 """Error messages with parameters, values and maps as users of the command type them."""
 
 import argparse
+import ast
 import re
 
 from sparsemaps._tools._option_fields import options_of
@@ -52,6 +53,9 @@ class ShellWording(Wording):
             options = ((self._option(name), value.strip("'")) for name, value in given)
             words = [f"{flag(option)} {_typed(value)}" for option, value in options if option]
             return " ".join([_CLASSES[made[1]], *words])
+        if text[:1] == "{":
+            pairs = ast.literal_eval(text).items()
+            return " ".join(f"{_typed(label)}={_typed(weight)}" for label, weight in pairs)
         if text[:1] in ("(", "[") and not re.search("['\"{]", text):
             return ",".join(map(_typed, re.split(r", ?", text.strip("()[],"))))
         return _typed(text)

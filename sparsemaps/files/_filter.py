@@ -225,6 +225,8 @@ class Filtering(Labelling):
         aside: BadTable | None,
     ) -> list[list[int]]:
         marks, n_empty, n_bad = zip(*self.marks(inputs, run, aside), strict=True)
+        if aside is not None:
+            aside.finish()  # before a pipe gets an output without records
         selections = list(map(Selection, inputs, self.filter.kept(list(marks))))
         with FileProgress(inputs, run.bar is None and run.progress, "records") as bar:
             write_kept(self.source, selections, file, run.n_jobs, bar)

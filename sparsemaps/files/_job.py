@@ -118,10 +118,12 @@ class Job(OutputJob):
             if classes and isinstance(output, (str, os.PathLike)):
                 path = os.fspath(output) + CLASSES
                 stack.enter_context(_output_files.atomic_output(path)).write(classes)
-            aside = stack.enter_context(opened_table(bad_records))
+            aside = table = stack.enter_context(opened_table(bad_records))
             if aside is None and self.source.sets_aside:
                 aside = target.aside(is_first)
             numbers = [self._map(one, target, run.n_jobs, bar, aside) for one in inputs]
+            if table is not None:
+                table.finish()  # before a pipe gets an output without rows
             target.finish()
             refuse_changes(inputs)
         return numbers, aside

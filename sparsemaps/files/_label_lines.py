@@ -8,10 +8,10 @@ import numpy as np
 
 from sparsemaps._io._sources import is_regular
 from sparsemaps._tools._escapes import escaped, unescaped
-from sparsemaps._tools._parameters import setting
+from sparsemaps._tools._parameters import named, setting
 from sparsemaps._tools._typing import Array, Destination
 from sparsemaps.files._job_options import LineOptions
-from sparsemaps.files._record_labels import Model, name_of
+from sparsemaps.files._record_labels import Model, name_of, plain_label
 from sparsemaps.linear import KernelClassifier
 from sparsemaps.linear._classifier import probabilities
 from sparsemaps.linear._losses import WITH_PROBABILITIES
@@ -64,6 +64,17 @@ def check_for(model: Model, options: LineOptions) -> None:
     if (options.proba or options.min_proba is not None) and not hasattr(model, "predict_proba"):
         name = "proba" if options.proba else "min_proba"
         raise ValueError(f"{setting(name, getattr(options, name))} needs {HAS_PROBA}")
+
+
+def check_for_table(model: Model, options: LineOptions) -> None:
+    """Raise a ValueError if a table would show a label of the model like an unknown record."""
+    if options.top is not None or options.unknown != UNKNOWN:
+        return  # with `top`, unknown records have no score
+    if isinstance(model, KernelClassifier) and UNKNOWN in model.classes_.tolist():
+        raise ValueError(
+            'the model has the label "", which looks like an unknown record in a table: set '
+            f"{named('unknown')}, or write JSON Lines (.jsonl)"
+        )
 
 
 class Labelled(NamedTuple):
@@ -179,7 +190,7 @@ class JsonLines:
         self._labels: list[str] = []
         self._keys: list[str] = []
         if isinstance(model, KernelClassifier):
-            self._labels = [_dumps(_plain(label)) for label in model.classes_.tolist()]
+            self._labels = [_dumps(plain_label(label)) for label in model.classes_.tolist()]
             self._keys = [_dumps(name_of(label)) for label in model.classes_.tolist()]
         self._unknown = _dumps(options.unknown) if options.unknown else ""
         self._several = has_several(model)
@@ -233,11 +244,6 @@ def form_of(output: Destination) -> Form:
 
 def _reasons(part: Scored) -> list[list[tuple[str, float]]]:
     return part.reasons or [[]] * len(part.scores)
-
-
-def _plain(label: object) -> Any:
-    """Return a label for JSON. Floats that are whole numbers become int."""
-    return int(label) if isinstance(label, float) and label.is_integer() else label
 
 
 def _dumps(value: object) -> str:

@@ -13,7 +13,7 @@ from sparsemaps._io._sources import expand, known_inputs
 from sparsemaps._tools import _memory, _seeding, _sklearn
 from sparsemaps._tools._checks import finite_or_none
 from sparsemaps._tools._option_fields import takes
-from sparsemaps._tools._parameters import ParameterError, offered, setting
+from sparsemaps._tools._parameters import ParameterError, named, offered, setting
 from sparsemaps._tools._typing import Array, Inputs, StrPath
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._bad_records import TABLE, BadTable, opened_table
@@ -29,7 +29,7 @@ from sparsemaps.files._job_options import (
 from sparsemaps.files._keywords import TrainFilesKeywords
 from sparsemaps.files._labelled_rows import KindOfLabels, LabelledRows, read_labelled
 from sparsemaps.files._record_labels import Labels, Model, as_lists, label_of, values_of
-from sparsemaps.files._validation import Validation, comparable, validation
+from sparsemaps.files._validation import Validation, are_all_equal, comparable, validation
 from sparsemaps.linear import KernelClassifier, KernelRegressor, _model_file
 from sparsemaps.linear._indicators import LabelLists
 from sparsemaps.linear._model import watched
@@ -234,6 +234,8 @@ def _fit(
         try:
             model.vectorizer = rows.vectorizer or asked  # its weights are fitted
             if len(Cs) > 1:
+                if others is not None and isinstance(model, KernelRegressor):
+                    _refuse_equal(others, Cs)
                 scores = _scores_of(model, rows, _folds(rows, others, seed), Cs, watch)
                 model.set_params(C=max(scores, key=lambda one: one.score).C)
             labels: Any = rows.labels
@@ -346,6 +348,15 @@ def _scores_of(
         found = scores_of_values(model, rows.codes, rows.labels, rows.weights, folds, Cs, watch)
     parts = Cs, found.means.tolist(), found.errors.tolist(), found.seconds.tolist()
     return tuple(map(ScoreOfC, *parts))
+
+
+def _refuse_equal(rows: LabelledRows, Cs: list[float]) -> None:
+    """Raise a ValueError if R2 is undefined on some records, so that it cannot choose a C."""
+    if are_all_equal(rows):
+        raise ValueError(
+            f"{setting('C', tuple(Cs))} with {named('validation')} needs records with different "
+            "labels: if they are equal, R2 is undefined"
+        )
 
 
 def _check_labels(model: Model, labels: Labels) -> None:

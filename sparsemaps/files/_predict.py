@@ -21,6 +21,7 @@ from sparsemaps.files._label_lines import (
     Scored,
     Table,
     check_for,
+    check_for_table,
     form_of,
     has_several,
     labelled,
@@ -154,6 +155,8 @@ class Predicting(Labelling):
 
     def check(self, outputs: list[tuple[Any, list[Any]]]) -> None:
         check_for(self.model, self.lines)
+        if self.form is Table:
+            check_for_table(self.model, self.lines)
         for output, _ in outputs:
             refuse_other_formats(output)
         coded = any(holds_codes(input) for _, inputs in outputs for input in inputs)
@@ -183,7 +186,7 @@ class Predicting(Labelling):
         aside: BadTable | None,
     ) -> list[list[int]]:
         lines = self.form(self.model, self.lines, any(map(self._has_ids, inputs)))
-        file.write(lines.header())
+        header = lines.header()
         numbers, n_before = [[0] * self.n_counts for _ in inputs], 0
         for number, part, n_bad in self.scored(
             inputs, run, aside, self.lines.explain, self.lines.proba
@@ -191,10 +194,15 @@ class Predicting(Labelling):
             found = None
             if isinstance(self.model, KernelClassifier):
                 found = labelled(self.model, self.lines, part)
-            file.write(lines.lines(part, found, n_before + 1))
+            if len(part.scores):
+                file.write(header + lines.lines(part, found, n_before + 1))
+                header = b""
             n_before += len(part.scores)
             counts = self._counts(part, found, n_bad)
             numbers[number] = list(map(sum, zip(numbers[number], counts, strict=True)))
+        if aside is not None:
+            aside.finish()  # before a pipe gets a table without records
+        file.write(header)
         return numbers
 
     def _counts(self, part: Scored, found: Labelled | None, n_bad: int) -> list[int]:

@@ -85,6 +85,11 @@ def name_of(label: object) -> str:
     return f"{label:.17g}" if isinstance(label, float) else str(label)
 
 
+def plain_label(label: object) -> Any:
+    """Return a label for JSON. Floats that are whole numbers become int."""
+    return int(label) if isinstance(label, float) and label.is_integer() else label
+
+
 def name_of_score(model: Model) -> tuple[str, str]:
     """Return the name of the score that compares models like this one, in words and in JSON."""
     if isinstance(model, KernelRegressor):

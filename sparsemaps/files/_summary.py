@@ -33,7 +33,14 @@ from sparsemaps.codes._packed import open_file
 from sparsemaps.files._job_options import Svmlight
 from sparsemaps.files._libsvm_rows import LibsvmRows
 from sparsemaps.files._recipes import read_receipt
-from sparsemaps.files._record_labels import Model, labels_beside, name_of, name_of_score, values_of
+from sparsemaps.files._record_labels import (
+    Model,
+    labels_beside,
+    name_of,
+    name_of_score,
+    plain_label,
+    values_of,
+)
 from sparsemaps.files._rows import read_rows
 from sparsemaps.linear import KernelClassifier, load_model
 from sparsemaps.linear._model_file import MARK
@@ -235,10 +242,13 @@ def _of_model(path: str) -> Iterator[Fact]:
     parameters = model.get_params(deep=False)
     for name in ("map", "vectorizer", "random_state", "n_jobs"):
         del parameters[name]
+    if isinstance(parameters.get("class_weight"), dict):
+        pairs = parameters["class_weight"].items()
+        parameters["class_weight"] = {plain_label(label): weight for label, weight in pairs}
     made = {"class": type(model).__name__, "parameters": parameters}
     yield Fact("model", _call(made), made)
     if isinstance(model, KernelClassifier):
-        labels = model.classes_.tolist()
+        labels = [plain_label(label) for label in model.classes_.tolist()]
         shown = ", ".join(
             repr(label) if isinstance(label, str) else name_of(label)
             for label in labels[:_SHOWN_CLASSES]

@@ -1,5 +1,6 @@
 """Evaluation of a model on records with labels."""
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,9 +52,17 @@ def _of_numbers(model: KernelRegressor, rows: LabelledRows) -> Validation:
     mean = float(np.average(squares, weights=weights))
     around = (labels - np.average(labels, weights=weights)) ** 2
     spread = float(np.average(around, weights=weights))
-    share = 1 - mean / spread if spread else float("nan")
-    line = f"{_counted(rows)}, root mean square error {mean**0.5:.6g}, R2 {share:.4f}"
+    share = math.nan if are_all_equal(rows) else 1 - mean / spread
+    r2 = _shown(share, "the labels are equal")
+    line = f"{_counted(rows)}, root mean square error {mean**0.5:.6g}, R2 {r2}"
     return Validation(len(labels), share, [line], {"rmse": mean**0.5, "r2": share})
+
+
+def are_all_equal(rows: LabelledRows) -> bool:
+    """Return whether the labels of all records with a positive weight are equal, which leaves R2
+    undefined. (Rounded, their variance may be above 0.)"""
+    labels = values_of(rows.labels)
+    return len(np.unique(labels if rows.weights is None else labels[rows.weights > 0])) < 2
 
 
 def _of_classes(model: KernelClassifier, rows: LabelledRows) -> Validation:
@@ -65,7 +74,8 @@ def _of_classes(model: KernelClassifier, rows: LabelledRows) -> Validation:
     if len(classes) == 2:
         scores = model.decision_function(rows.codes)
         share = area_under_curve(scores, are_equal(labels, classes[1:]), rows.weights)
-        lines[0] += f", area under the ROC curve {share:.4f}"
+        area = _shown(share, "the records do not have both classes")
+        lines[0] += f", area under the ROC curve {area}"
         figures["area"] = share
     if len(classes) <= _TABLE:
         lines += _confusion(classes, rows, found)
@@ -74,6 +84,11 @@ def _of_classes(model: KernelClassifier, rows: LabelledRows) -> Validation:
 
 _TABLE = 12
 """Largest number of classes for which a confusion matrix is printed."""
+
+
+def _shown(share: float, reason: str) -> str:
+    """Return a figure as text; the reason why there is none if it is NaN."""
+    return f"undefined ({reason})" if math.isnan(share) else f"{share:.4f}"
 
 
 def _counted(rows: LabelledRows) -> str:
@@ -90,7 +105,7 @@ def area_under_curve(scores: Array, positive: Array, weights: Array | None = Non
     ours, others = np.bincount(place, weights * positive), np.bincount(place, weights * ~positive)
     below = np.cumsum(others) - others / 2
     n_pairs = float(ours.sum()) * float(others.sum())
-    return weighted_sum(ours, below) / n_pairs if n_pairs else float("nan")
+    return weighted_sum(ours, below) / n_pairs if n_pairs else math.nan
 
 
 def _confusion(classes: Array, rows: LabelledRows, found: Array) -> list[str]:
@@ -154,7 +169,7 @@ class ListFigures(NamedTuple):
     """The precision of the best k labels of each record, by k."""
 
     def line(self) -> str:
-        shares = [f"{share:.4f}" for share in (self.micro_f1, self.macro_f1)]
+        shares = [_shown(share, "no labels") for share in (self.micro_f1, self.macro_f1)]
         at = [f"at {k} {share:.4f}" for k, share in self.precisions.items()]
         return f"micro F1 {shares[0]}, macro F1 {shares[1]}, precision {', '.join(at)}"
 
@@ -184,8 +199,8 @@ def figures_of_lists(
     best = best_labels(model, codes, max(_BEST))
     hits = sp.csr_array(wanted)[np.arange(len(labels))[:, None], best].toarray()
     return ListFigures(
-        float(2 * right.sum() / counts.sum()) if there.any() else 0.0,
-        float((2 * right[there] / counts[there]).mean()) if there.any() else 0.0,
+        float(2 * right.sum() / counts.sum()) if there.any() else math.nan,
+        float((2 * right[there] / counts[there]).mean()) if there.any() else math.nan,
         {
             k: float(np.average(hits[:, :k].mean(axis=1), weights=each))
             for k in _BEST

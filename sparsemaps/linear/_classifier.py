@@ -54,7 +54,9 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     coef_ : ndarray of shape (1 or n_classes, width)
         Weights of the one-hot features: column ``j * 2**bits + code`` belongs to code j. The
         columns are the same as in ``transform`` of the map if its output is one-hot, else as in
-        ``sparsemaps.codes.to_csr(map_.encode(X, packed=True))``.
+        ``sparsemaps.codes.to_csr(map_.encode(X, packed=True))``. They are not weights of the
+        columns of X, which scikit-learn's ``RFE`` and ``SelectFromModel`` expect: use
+        ``SequentialFeatureSelector``, ``permutation_importance``, or ``explain(X, total=True)``.
     intercept_ : ndarray of shape (1 or n_classes,)
         The intercepts.
     n_iter_ : int

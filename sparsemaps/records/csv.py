@@ -310,6 +310,13 @@ def _id(value: str, field: FieldOfBatch) -> str:
     return value
 
 
+def _weight(value: str, field: FieldOfBatch) -> Any:
+    """Return the weight in a column."""
+    if not value.strip():
+        raise BadRecord(f"a weight in the column {field.name!r}", "an empty field")
+    return _number(value, field)
+
+
 def _number(value: str, field: FieldOfBatch) -> Any:
     """Return the number in a column. An empty field has none."""
     number = None
@@ -324,7 +331,7 @@ _READERS: dict[str, Callable[[str, FieldOfBatch], Any]] = {
     "labels": _label,
     "ids": _id,
     "keys": _number,
-    "weights": _number,
+    "weights": _weight,
 }
 """The functions that read the value of a column, by the attribute of a batch."""
 

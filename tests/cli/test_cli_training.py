@@ -117,6 +117,21 @@ def test_each_option(name, tmp_path):
     assert (found.coef_ != default.coef_).any()
 
 
+def test_weights_of_labels_are_shown_as_typed(tmp_path):
+    """By `info`, and in the error of lists of labels."""
+    lines = "1 1:1\n-1 2:1\n" * 20
+    call = ["train", "minhash", tmp_path / "in.svm", "-o", tmp_path / "model",
+            "--class-weight", "1=3", "--class-weight", "-1=0.5"]  # fmt: skip
+    (tmp_path / "in.svm").write_text(lines)
+    assert command(*call).returncode == 0
+    assert b"class_weight={1: 3.0, -1: 0.5}" in command("info", tmp_path / "model").stdout
+    found = json.loads(command("info", tmp_path / "model", "--json").stdout)
+    assert found["model"]["parameters"]["class_weight"] == {"1": 3.0, "-1": 0.5}
+    assert json.dumps(found["classes"]["labels"]) == "[-1, 1]"
+    (tmp_path / "in.svm").write_text(lines + "1,-1 3:1\n")
+    assert b"may have several labels, got 1=3 -1=0.5\n" in command(*call).stderr
+
+
 # ---- texts by their names ------------------------------------------------------------------------
 
 TEXT_OPTIONS = ["--label-field", "label", "--n-hashes", 16]

@@ -309,7 +309,7 @@ def test_labels_that_do_not_look_like_words(tmp_path, capsys):
     model.fit(np.eye(5), names).save(tmp_path / "model")
     (tmp_path / "in.svm").write_text("".join(f"0 {n + 1}:1\n" for n in range(5)))
     words = ["predict", *(str(tmp_path / name) for name in ("model", "in.svm", "out"))]
-    assert main([*words[:3], "-o", words[3]]) == 0
+    assert main([*words[:3], "-o", words[3], "--unknown", "-1e3"]) == 0
     shown = f'"" 1, " b" 1, a b 1, "a, b" 1, {"l" * 37}... 1'
     assert capsys.readouterr().err == f"5 records: {shown}\n"
 

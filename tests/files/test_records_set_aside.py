@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import os
 
 import pytest
 
@@ -154,6 +155,25 @@ def test_an_output_is_not_replaced_where_all_are_bad(tmp_path, capsys, model, na
     assert "all records are bad; no output is written" in capsys.readouterr().err
     assert (tmp_path / "out").read_bytes() == b"before"
     assert not (tmp_path / "aside").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+@pytest.mark.parametrize("more", [[], ["--format", "npy"], ["--header"]])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_pipe_receives_nothing_where_all_are_bad(tmp_path, capsys, model, name, more):
+    """Not even the header of a table, or codes of no records."""
+    if more and name != "map":
+        pytest.skip("options of map")
+    (tmp_path / "in.jsonl").write_bytes(b"\n".join(BAD) + b"\n")
+    os.mkfifo(tmp_path / "out")
+    reader = os.open(tmp_path / "out", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        more = [*more, *LENGTHS, "--bad-records", str(tmp_path / "aside")]
+        assert command(name, tmp_path, model, *more) == 2
+        assert "all records are bad" in capsys.readouterr().err
+        assert os.read(reader, 1) == b""
+    finally:
+        os.close(reader)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -3,7 +3,6 @@
 import json
 import re
 
-import numpy as np
 import pytest
 from _data.labelled_records import records, rows, text_model, write_jsonl, write_rows
 from _data.saved_models import changed
@@ -167,12 +166,41 @@ def test_facts_that_were_changed_are_errors(name, folder):
         load_model(path)
 
 
-def test_figures_that_are_not_finite(folder):
-    """R2 of equal targets, and errors of one record, are not there."""
-    write_rows("equal.svm", rows()[0], np.ones(70))
-    command("train", "minmax", "in.svm", "-o", "model", "--loss", "squared_epsilon_insensitive",
-            "--validation", "equal.svm", "--C", 1, 2)  # fmt: skip
-    said = told("model")
-    assert "R2" not in said
-    assert "nan" not in said["C"]
-    assert "validation" not in numbers("model")
+OF_NUMBERS = "--loss", "squared_epsilon_insensitive"
+
+UNDEFINED = {
+    "one target": (OF_NUMBERS, "0.1 1:1\n", ["r2"], "R2 undefined (the labels are equal)"),
+    "equal targets": (OF_NUMBERS, "0.1 1:1\n" * 3, ["r2"], "R2 undefined (the labels are equal)"),
+    "one class": (
+        (), "1 5:1\n", ["area"],
+        "area under the ROC curve undefined (the records do not have both classes)",
+    ),
+    "no labels": (
+        (), " 5:1\n", ["micro_f1", "macro_f1"],
+        "micro F1 undefined (no labels), macro F1 undefined (no labels)",
+    ),
+}  # fmt: skip
+"""Options of train, records of --validation, the figures that are undefined there, and the words
+about them."""
+
+
+@pytest.mark.parametrize("name", UNDEFINED)
+def test_figures_that_are_undefined(name, folder):
+    """They are null in JSON, `info` leaves them out, and R2 does not choose C."""
+    options, new, figures, words = UNDEFINED[name]
+    of_one = {"no labels": "1,2 1:1\n1 2:1\n" + " 5:1\n" * 40, "one class": "1 1:1\n2 2:1\n" * 20}
+    if name in of_one:
+        (folder / "in.svm").write_text(of_one[name])
+    (folder / "new.svm").write_text(new)
+    call = ["train", "minmax", "in.svm", "-o", "model", "--validation", "new.svm", *options]
+    done = command(*call, "--json")
+    assert words in done.stdout.decode()
+    found = json.loads(done.stderr)["validation"]
+    assert [key for key, value in found.items() if value is None] == figures
+    facts = numbers("model")
+    assert facts.get("validation", {}).keys().isdisjoint(figures)
+    assert ("validation" in facts) == (name == "one class")
+    done = command(*call, "--C", 1, 2)
+    assert done.returncode == (2 if options == OF_NUMBERS else 0)
+    if done.returncode:
+        assert b"--C 1 2 with --validation needs records with different labels" in done.stderr

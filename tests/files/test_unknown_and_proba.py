@@ -137,6 +137,29 @@ def test_the_label_of_a_command_is_that_of_the_data(labels, text, expected, tmp_
                 files.filter_files(model, tmp_path / "in.svm", out, label=label)
 
 
+@pytest.mark.parametrize("options", [{}, {"unknown": "?"}, {"top": 1}])
+@pytest.mark.parametrize("name", ["out.tsv", "out.jsonl"])
+def test_an_empty_label_does_not_look_like_an_unknown_record(name, options, tmp_path):
+    model = label_model(["", "b"])
+    (tmp_path / "in.svm").write_text("0 1:1\n0\n")
+    call = model, tmp_path / "in.svm", tmp_path / name
+    if name == "out.tsv" and not options:
+        with pytest.raises(ValueError, match='has the label "", which looks like an unknown'):
+            files.predict_files(*call, **options)
+        return
+    assert files.predict_files(*call, **options).labels == {"": 1}
+    lines = (tmp_path / name).read_text().splitlines()[-2:]
+    if name == "out.tsv":
+        known, unknown = (line.split("\t")[1:3] for line in lines)
+        assert (bool(known[0]), bool(unknown[0])) == (False, "unknown" in options)
+        assert bool(known[1])
+        assert bool(unknown[1]) == ("unknown" in options)
+    else:
+        known, unknown = (json.loads(line) for line in lines)
+        found = known.get("label", known.get("labels")), unknown.get("label", unknown.get("labels"))
+        assert found == ([""], []) if "top" in options else ("", options.get("unknown"))
+
+
 # ---- probabilities -------------------------------------------------------------------------------
 
 
