@@ -383,7 +383,8 @@ def draw(results: list[dict[str, Any]], path: Path) -> None:
                         markersize=8,
                     )
         ax.set(title=task, xscale="log", xlabel="training, s of CPU", ylabel="test accuracy, %")
-        ax.set_xlim(0.005, 40)
+        ax.set_xlim(0.003, 40)
+        ax.margins(y=0.12)
         ax.set_ylim(top=min(ax.get_ylim()[1], 100.3))
         ax.xaxis.set_minor_formatter(NullFormatter())
         ax.grid(alpha=0.3)
@@ -393,7 +394,9 @@ def draw(results: list[dict[str, Any]], path: Path) -> None:
         plt.Line2D([], [], marker="osDd^vP"[i], color=f"C{i}", linestyle="none", label=learner)
         for i, learner in enumerate(LEARNERS)
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False)
+    figure.legend(
+        handles=handles, loc="outside lower center", ncols=2, frameon=False, fontsize="small"
+    )
     figure.savefig(path, metadata={"Date": None})
 
 
