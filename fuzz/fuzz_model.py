@@ -5,12 +5,14 @@ import tempfile
 
 from common import atheris, run, sparsemaps
 
-from sparsemaps.linear import KernelClassifier
+from sparsemaps.linear import KernelClassifier, _model_file
 from sparsemaps.text import HashingVectorizer
 
 TEXTS = ["to be or not", "to be", "that is", "the question"]
 FOLDER = tempfile.mkdtemp()
 PATH = os.path.join(FOLDER, "model")
+
+_model_file.checksum_of = lambda *parts: "00000000"  # else nearly all changes are one error
 
 words = HashingVectorizer(binary=True, norm=None, alternate_sign=False)
 map = sparsemaps.MinHash(n_hashes=16, bits=4, random_state=0)

@@ -3,10 +3,12 @@
 
 import contextlib
 import hashlib
+import json
 import math
 import os
 import re
 import warnings
+import zlib
 from collections.abc import Iterator
 from typing import IO, Any, Literal
 
@@ -99,13 +101,28 @@ def content_of(model: Any, *, with_facts: bool = True) -> Iterator[Any]:
     facts = vars(model).get("_facts")
     if facts is not None and with_facts:
         description["trained"] = facts._asdict()
+    weights, idf = np.asarray(weights, "<f8"), _idf_of(getattr(model, "vectorizer_", None))
+    description["crc32"] = checksum_of(description, weights, idf)
     ending = _described_files.end_of_file(description, MARK)
     yield _array_files.header_of("<f8", weights.shape)
-    yield from _array_files.pieces_of(np.asarray(weights, "<f8"))
-    idf = _idf_of(getattr(model, "vectorizer_", None))
+    yield from _bytes_of(weights, idf)
+    yield ending
+
+
+def _bytes_of(weights: Array, idf: Any) -> Iterator[Any]:
+    """Yield the bytes between the header and the description of a file."""
+    yield from _array_files.pieces_of(weights)
     if idf is not None:
         yield from idf.table_bytes()
-    yield ending
+
+
+def checksum_of(description: dict[str, Any], weights: Array, idf: Any) -> str:
+    """Return the CRC-32 of a file's numbers, and of its description without the checksum."""
+    others = {name: value for name, value in description.items() if name != "crc32"}
+    found = zlib.crc32(json.dumps(others).encode())
+    for piece in _bytes_of(weights, idf):
+        found = zlib.crc32(piece, found)
+    return f"{found:08x}"
 
 
 def _columns_in(description: dict[str, Any], n: int | None) -> Array:
@@ -277,6 +294,8 @@ def load(path: str, mmap_mode: Literal["r"] | None, *classes: Any) -> Any:
         if facts is not None:
             model._facts = facts
         _ = model._encoder  # raises here if a parameter is wrong
+        if description["crc32"] != checksum_of(description, weights, idf):
+            raise ValueError("its checksum is a different one")
     except (
         *(ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError),
         *(RecursionError, MemoryError, NotImplementedError, re.error),

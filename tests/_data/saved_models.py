@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from _data.chance import SEED
 from sparsemaps import MinHash
-from sparsemaps.linear import KernelClassifier
+from sparsemaps.linear import KernelClassifier, _model_file
 from sparsemaps.text import HashingVectorizer
 
 WORDS = HashingVectorizer(binary=True, norm=None, alternate_sign=False)
@@ -39,11 +39,12 @@ def labels_of(kind, y):
 
 
 def changed(path, change):
-    """The file with another description."""
+    """The file with another description, and its checksum."""
     data = path.read_bytes()
     n_text, magic = struct.unpack("<Q8s", data[-16:])
-    description = json.loads(data[-16 - n_text : -16])
+    description, weights, idf = _model_file._read(str(path))
     change(description)
+    description["crc32"] = _model_file.checksum_of(description, weights, idf)
     text = json.dumps(description).encode()
     path.with_suffix(".changed").write_bytes(
         data[: -16 - n_text] + text + struct.pack("<Q8s", len(text), magic)
