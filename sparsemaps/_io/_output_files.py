@@ -219,7 +219,9 @@ def refuse_clashes(
 
 def _check_place(path: str, made: list[str]) -> None:
     """Raise an OSError if a file cannot be written: its folder is missing or not writable, or a
-    folder has its name."""
+    folder has its name. Raise a ValueError for a ``file:`` URL."""
+    if path.lower().startswith("file://"):
+        raise ValueError(f"{path}: to write to this machine, give a path instead of a URL")
     if _is_folder(path):
         raise _error(errno.EISDIR, path)
     if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe

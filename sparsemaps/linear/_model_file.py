@@ -295,7 +295,7 @@ def load(path: str, mmap_mode: Literal["r"] | None, *classes: Any) -> Any:
             model._facts = facts
         _ = model._encoder  # raises here if a parameter is wrong
         if description["crc32"] != checksum_of(description, weights, idf):
-            raise ValueError("its checksum is a different one")
+            raise ValueError("its checksum does not match")
     except (
         *(ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError),
         *(RecursionError, MemoryError, NotImplementedError, re.error),

@@ -282,7 +282,7 @@ def test_whole_numbers_and_zeros(tmp_path):
         (b"1\n" * 69 + b"-1\n", "line 70: .*; found '-1'"),
         (b"1\n" * 69 + b"nan\n", "found 'nan'"),
         (b"1\n" * 69 + b"9007199254740993\n", "found '9007199254740993'"),
-        (b"\n" + b"1\n" * 70, "line 1: .*; found ''"),
+        (b"\n" + b"1\n" * 70, "line 1: .*; found an empty line"),
         (b"1\n" * 69 + b"\xff\n", "line 70: "),
         (b"0\n" * 70, "all records have the weight 0"),
         (np.ones(69), "found 69"),
