@@ -78,7 +78,8 @@ def _of_text(path: str) -> Array:
             text = line.strip()
             weight = number_in(text)
             if weight is None or not is_weight(weight):
-                raise _no_weight(f"{path}: line {number}", repr(text[:40]) if text else "an empty line")
+                found = repr(text[:40]) if text else "an empty line"
+                raise _no_weight(f"{path}: line {number}", found)
             weights.append(float(weight))
     return np.array(weights)
 

@@ -256,7 +256,7 @@ def test_inputs_that_change(memory, tmp_path, capsys, monkeypatch):
     [
         ("map minmax IN/rows/a.svm -o https://example.org/out", "can only be read"),
         ("dedup IN/parts/ -o https://example.org/out/", "can only be read"),
-        ("map minmax IN/rows/a.svm -o file:///tmp/out", "file:///tmp/out: to write to this machine"),
+        ("map minmax IN/rows/a.svm -o file:///tmp/out", "/tmp/out: to write to this machine, give"),
         ("dedup IN/parts/ -o File:///tmp/out/", "to write to this machine, give a path instead of"),
         ("map minmax IN/rows/c.svm -o OUT/x", "memory://in/rows/c.svm: No such file or directory"),
         ("map minmax IN/nothing/* -o OUT/x", "there are no files"),
