@@ -111,7 +111,10 @@ def _small_and_large(counts: Array) -> tuple[Array, Array]:
     """Return the counts as bytes, with `_ESCAPE` in place of large ones, and the large counts in
     order."""
     flat = counts.reshape(-1)
-    small = flat if flat.itemsize == 1 else np.minimum(flat, _ESCAPE).astype("|u1")
+    small = flat
+    if flat.itemsize > 1:  # cast in blocks, without another table as large
+        small = np.empty(flat.shape, "|u1")
+        np.minimum(flat, _ESCAPE, out=small, casting="unsafe")
     return small, flat[_escaped(small)].astype("<u4")
 
 
