@@ -324,6 +324,24 @@ def test_damaged_files_are_errors(is_weighted, tmp_path):
             KernelClassifier.load(tmp_path / "damaged")
 
 
+def test_damaged_files_with_the_right_checksum_are_errors_or_models(tmp_path, monkeypatch):
+    monkeypatch.setattr(_model_file, "checksum_of", lambda *parts: "00000000")
+    text_model().save(tmp_path / "model")
+    data = (tmp_path / "model").read_bytes()
+    rng = np.random.default_rng(SEED)
+    n_errors = 0
+    for _ in range(300):
+        (tmp_path / "damaged").write_bytes(damaged(data, rng))
+        try:
+            model = KernelClassifier.load(tmp_path / "damaged")
+        except ValueError:
+            n_errors += 1
+            continue
+        assert model.decision_function(TEXTS).shape == (8,)
+        assert set(model.predict(TEXTS[:1])) <= set(model.classes_)
+    assert 150 < n_errors < 300
+
+
 # ---- a few rows, or texts ------------------------------------------------------------------------
 
 
