@@ -58,7 +58,7 @@ class ShellWording(Wording):
             return " ".join(f"{_typed(label)}={_typed(weight)}" for label, weight in pairs)
         if text[:1] in ("(", "[") and not re.search("['\"{]", text):
             return ",".join(map(_typed, re.split(r", ?", text.strip("()[],"))))
-        return _typed(text)
+        return text.lower() if text in ("True", "False") else _typed(text)
 
     def cls(self, name: str) -> str:
         return _CLASSES.get(name, name)
@@ -70,5 +70,8 @@ class ShellWording(Wording):
 
 
 def _typed(value: object) -> str:
-    """Return a value as text, with whole numbers without a decimal point."""
+    """Return a value as text, with whole numbers without a decimal point, and booleans in lower
+    case."""
+    if isinstance(value, bool):
+        return str(value).lower()
     return re.sub(r"^(-?\d+)\.0$", r"\1", str(value))

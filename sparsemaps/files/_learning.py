@@ -234,8 +234,8 @@ def _fit(
         try:
             model.vectorizer = rows.vectorizer or asked  # its weights are fitted
             if len(Cs) > 1:
-                if others is not None and isinstance(model, KernelRegressor):
-                    _refuse_equal(others, Cs)
+                if isinstance(model, KernelRegressor):
+                    _refuse_equal(rows, others, Cs)
                 scores = _scores_of(model, rows, _folds(rows, others, seed), Cs, watch)
                 model.set_params(C=max(scores, key=lambda one: one.score).C)
             labels: Any = rows.labels
@@ -350,12 +350,13 @@ def _scores_of(
     return tuple(map(ScoreOfC, *parts))
 
 
-def _refuse_equal(rows: LabelledRows, Cs: list[float]) -> None:
-    """Raise a ValueError if R2 is undefined on some records, so that it cannot choose a C."""
-    if are_all_equal(rows):
+def _refuse_equal(rows: LabelledRows, others: LabelledRows | None, Cs: list[float]) -> None:
+    """Raise a ValueError if R2 is undefined on the records that decide C."""
+    if are_all_equal(rows if others is None else others):
+        said = setting("C", tuple(Cs))
+        said += "" if others is None else f" with {named('validation')}"
         raise ValueError(
-            f"{setting('C', tuple(Cs))} with {named('validation')} needs records with different "
-            "labels: if they are equal, R2 is undefined"
+            f"{said} needs records with different labels: if they are equal, R2 is undefined"
         )
 
 

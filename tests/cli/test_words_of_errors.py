@@ -277,6 +277,7 @@ def test_values_as_they_are_typed():
     for python, typed in [
         ("2.0", "2"), ("-2.5", "-2.5"), ("'2.0'", "'2.0'"), ("(1.0, -1.0)", "1,-1"),
         ("(nan,)", "nan"), ("[3, 3]", "3,3"), ("{'a': 1, -1.0: 2.0}", "a=1 -1=2"),
+            ("False", "false"), ("{True: 2.0}", "true=2"),
         ("RandomFourier(form='offset', gamma=2.0, random_state=0)",
          "fourier --form offset --gamma 2 --seed 0"), ("Unknown(a=1)", "Unknown(a=1)"),
     ]:  # fmt: skip
