@@ -353,10 +353,10 @@ def _scores_of(
 def _refuse_equal(rows: LabelledRows, others: LabelledRows | None, Cs: list[float]) -> None:
     """Raise a ValueError if R2 is undefined on the records that decide C."""
     if are_all_equal(rows if others is None else others):
-        said = setting("C", tuple(Cs))
-        said += "" if others is None else f" with {named('validation')}"
+        where = "" if others is None else f" with {named('validation')}"
         raise ValueError(
-            f"{said} needs records with different labels: if they are equal, R2 is undefined"
+            f"{setting('C', tuple(Cs))}{where} needs different labels: R2 of equal labels is "
+            "undefined"
         )
 
 

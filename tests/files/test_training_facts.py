@@ -204,7 +204,7 @@ def test_figures_that_are_undefined(name, folder):
     done = command(*call, "--C", 1, 2)
     assert done.returncode == (2 if options == OF_NUMBERS else 0)
     if done.returncode:
-        assert b"--C 1 2 with --validation needs records with different labels" in done.stderr
+        assert b"--C 1 2 with --validation needs different labels: R2 of equal" in done.stderr
         (folder / "in.svm").write_text("0.1 1:1\n" * 40)
         done = command("train", "minmax", "in.svm", "-o", "model", *options, "--C", 1, 2)
-        assert b"--C 1 2 needs records with different labels" in done.stderr
+        assert b"--C 1 2 needs different labels" in done.stderr
