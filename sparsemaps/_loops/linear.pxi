@@ -43,7 +43,7 @@ cdef extern from "c/linear/dual_descent.h" nogil:
     ctypedef struct dual_model:
         double intercept
         int64_t n_passes
-        int solved_at
+        int is_solved
         double n_expected
         int64_t n_passes_before
         double inner_tol
@@ -78,6 +78,10 @@ cdef extern from "c/linear/dual_descent.h" nogil:
                       unsigned going) noexcept nogil
         int (*descend)(const dual_problem *problem, dual_state *state, int max_passes,
                        int64_t max_visits) noexcept nogil
+        void (*squares)(const dual_problem *problem, const dual_state *state,
+                        double *squares) noexcept nogil
+        void (*multiply)(const dual_problem *problem, dual_state *state,
+                         const double *factors) noexcept nogil
     const dual_descent_loops *dual_descent_at(int)
 
 cdef extern from "c/linear/cholesky.h" nogil:
@@ -128,7 +132,7 @@ cdef void expect_passes(dual_model *model) noexcept:
     """Set the number of passes to expect with a larger C: it grows by the same factor as before,
     between 1 and 2, or is a little smaller if the model has jumped to its solution."""
     cdef double n = model.n_passes
-    if model.solved_at > 0:
+    if model.is_solved:
         model.n_expected *= 0.7
         return
     model.n_expected = n * min(max(n / max(model.n_passes_before, 1), 1.0), 2.0)
@@ -178,30 +182,41 @@ cdef class Descent:
             self.problem.factors[m][0] = factors[m, 0]
             self.problem.factors[m][1] = factors[m, 1]
 
+    def squares(self, double[::1] squares):
+        """Write the squared norm of the weights of each model to `squares`."""
+        if squares.shape[0] != self.problem.n_models:
+            raise ValueError("the arrays do not fit")
+        with nogil:
+            descent_loops.squares(&self.problem, &self.state, &squares[0])
+
     def go_on(self, double cost, const double[::1] factors):
         """Change C, and start from the solution for the last C, multiplied by a factor per model.
-        The caller must have multiplied `v` and the dual variables. For regression, the reference
-        violation of the stopping rule is kept."""
+        The caller must have multiplied the dual variables. For regression, the reference violation
+        of the stopping rule is kept."""
         cdef Py_ssize_t m
         cdef dual_model *model
+        cdef bint is_other = False
         if factors.shape[0] != self.problem.n_models:
             raise ValueError("the arrays do not fit")
         self.problem.cost = cost
         for m in range(self.problem.n_models):
             model = &self.state.models[m]
-            model.intercept *= factors[m]
+            is_other |= factors[m] != 1.0
             model.kept_violation = model.first_violation
             expect_passes(model)
             model.n_passes, model.inner_tol = 0, 1e-2
+        if is_other:
+            with nogil:
+                descent_loops.multiply(&self.problem, &self.state, &factors[0])
 
     def take(self, Py_ssize_t m, Descent other, Py_ssize_t of_other):
         """Copy the intercept and the passes of a model of another solver. The caller copies the
-        weights and the dual variables. The next turn must cover all rows. It computes the weights
-        anew, because those of the other solver may be less precise."""
+        weights and the dual variables. If the other solver's weights are less precise, the next
+        turn, which must cover all rows, computes them anew."""
         if not (0 <= m < self.problem.n_models and 0 <= of_other < other.problem.n_models):
             raise IndexError(m)
         self.state.models[m] = other.state.models[of_other]
-        self.is_copied = True
+        self.is_copied |= self.state.stride != other.state.stride
         self.state.n_turns = max(self.state.n_turns, other.state.n_turns)
 
     def turn(self, const uint8_t[:, ::1] codes, const uint8_t[::1] sampled,

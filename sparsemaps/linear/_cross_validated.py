@@ -173,12 +173,12 @@ class KernelClassifierCV(_OverC, KernelClassifier):
     comparison of block pivoting and interior-point algorithms for linear least squares problems
     with nonnegative variables"). This takes up to 76 MB per thread. The model for each C is within
     `tol` of the model that is trained separately, but not equal in all digits. If there are several
-    values of C, the weights for small values are float32, and eight models are trained together on
-    one reading of the codes. For larger values, they are float64, and four models are trained
-    together. This takes the memory of one model per fold, and 8 bytes per row, fold and class. If
-    this exceeds a gigabyte, some folds are trained after the others. Folds whose rows have
-    different weights, as with `class_weight="balanced"` and several classes, are trained one by
-    one. `save` writes a `KernelClassifier`, which ``KernelClassifier.load`` opens.
+    values of C, weights are float32 while C or the dual variables of a model are small, and eight
+    models are trained together on one reading of the codes. Otherwise, they are float64, and four
+    models are trained together. This takes the memory of one model per fold, and 8 bytes per row,
+    fold and class. If this exceeds a gigabyte, some folds are trained after the others. Folds whose
+    rows have different weights, as with `class_weight="balanced"` and several classes, are trained
+    one by one. `save` writes a `KernelClassifier`, which ``KernelClassifier.load`` opens.
 
     See Also
     --------

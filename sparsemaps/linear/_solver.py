@@ -1,6 +1,7 @@
 """Training: each model is one problem; groups of problems are solved by turns of compiled loops."""
 
 import itertools
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,7 +16,7 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.codes import PackedCodes
 from sparsemaps.codes._packed import mapped_file
 from sparsemaps.linear import _losses
-from sparsemaps.linear._losses import Objective
+from sparsemaps.linear._losses import Objective, QuadraticLoss
 from sparsemaps.linear._model_checks import refuse_large_numbers
 
 BLOCK_BYTES = 2**28
@@ -29,7 +30,11 @@ MOST_OF_FLOAT32 = _loops.most_of_float32
 
 _LARGEST_OF_FLOAT32 = 1e4
 """Largest factor of a loss, in tolerances, with which weights are float32. Beyond it, rounding
-errors would cost additional passes."""
+errors would cost additional passes, unless dual variables are small."""
+
+_LARGEST_VARIABLE_OF_FLOAT32 = 2e4
+"""Largest dual variable to expect of a model, in tolerances, with which its weights stay float32
+beyond that. It is expected to grow like C."""
 
 _LEAST_OF_FLOAT32 = 1e-20
 """Least factor of a loss with which weights are float32. Weights are of about this size; smaller
@@ -89,7 +94,7 @@ class TrainingRows(NamedTuple):
     def n_parts(self) -> int:
         return 1 if self.members is None else len(self.members)
 
-    def sides(self, models: range) -> Array | None:
+    def sides(self, models: Sequence[int]) -> Array | None:
         """Return bits for each row: bit m is set if the row is on the positive side of model m of
         `models`. Return None for regression."""
         if self.labels is None:
@@ -129,7 +134,7 @@ class TrainingRows(NamedTuple):
         sides = self.sides(range(model, model + 1))
         return np.asarray(self.targets) if sides is None else np.where(sides, 1.0, -1.0)
 
-    def members_of(self, models: range) -> Array | None:
+    def members_of(self, models: Sequence[int]) -> Array | None:
         """Return bits for each row: bit m is set if model m of `models` is trained on it. Return
         None if all models are trained on all rows."""
         if self.members is None:
@@ -322,20 +327,17 @@ class Path:
         self._rows, self._objective, self._tol, self._key = rows, objective, tol, key
         self._n_jobs, self._largest_cost = n_jobs, largest_cost
         self._matrices = None if _are_read_by_blocks(rows.codes) else matrices
-        self._groups = self._new_groups(self._are_float32(objective.C))
         self._is_begun = False
+        numbers = range(len(self._alike))
+        self._groups = self._new_groups(numbers, self._is_float32(objective.C))
 
     def jobs(self, C: float, max_iter: int, n_jobs: int = 1) -> list[Iterator[None]]:
         """Return iterators that solve the problems for a C larger than the previous one. Threads
         must run them to their ends. Codes that are read in blocks are trained on here, in `n_jobs`
         threads, and the list is empty."""
         is_begun, self._is_begun = self._is_begun, True
-        if self._groups[0].is_float32 and not self._are_float32(C):
-            models = [(group, m) for group in self._groups for m in range(len(group.numbers))]
-            self._groups = self._new_groups(False)
-            for group in self._groups:
-                group.take(models[number] for number in group.numbers)
         if is_begun:
+            self._widen(C)
             for group in self._groups:
                 group.go_on(C)
         if not _are_read_by_blocks(self._rows.codes):
@@ -345,25 +347,52 @@ class Path:
         )
         return []
 
-    def _are_float32(self, C: float) -> bool:
+    def _is_float32(self, C: float, largest_variable: float = math.inf) -> bool:
+        """Return whether a model has float32 weights for a C, given the largest variable to
+        expect."""
         if self._largest_cost is None or _are_read_by_blocks(self._rows.codes):
             return False
         largest = C * self._largest_cost
-        return _LEAST_OF_FLOAT32 <= largest <= _LARGEST_OF_FLOAT32 * self._tol
+        if largest <= _LARGEST_OF_FLOAT32 * self._tol:
+            return largest >= _LEAST_OF_FLOAT32
+        # The variables of other losses are distances to bounds.
+        is_known = isinstance(self._objective.loss, QuadraticLoss)
+        return is_known and largest_variable <= _LARGEST_VARIABLE_OF_FLOAT32 * self._tol
 
-    def _new_groups(self, are_float32: bool) -> list["_Group"]:
+    def _widen(self, C: float) -> None:
+        """Give float64 weights to the models that need them for a C. Each model decides by itself,
+        so that no bit depends on other models."""
+        models = {
+            number: (group, m)
+            for group in self._groups
+            if group.is_float32
+            for m, number in enumerate(group.numbers)
+        }
+        stay, leave = list[int](), list[int]()
+        for number, (group, m) in models.items():
+            largest = group.largest_variable(m) * (C / group.C)
+            (stay if self._is_float32(C, largest) else leave).append(number)
+        if leave:
+            new = self._new_groups(leave, False)
+            if stay:
+                new += self._new_groups(stay, True)
+            for group in new:
+                group.take(models[number] for number in group.numbers)
+            self._groups = [group for group in self._groups if not group.is_float32] + new
+
+    def _new_groups(self, numbers: Sequence[int], are_float32: bool) -> list["_Group"]:
         most = MOST_OF_FLOAT32 if are_float32 else MOST_TOGETHER
         return [
             _Group(
                 self._rows,
                 self._objective,
-                range(first, stop),
+                numbers[first:stop],
                 self._tol,
                 self._key,
                 are_float32,
                 self._matrices,
             )
-            for first, stop in itertools.pairwise(cuts(len(self._alike), self._n_jobs, most))
+            for first, stop in itertools.pairwise(cuts(len(numbers), self._n_jobs, most))
         ]
 
     def solutions(self, part: int = 0) -> Iterator[tuple[int, Solution]]:
@@ -458,7 +487,7 @@ class _Group:
 
     Parameters
     ----------
-    numbers : range
+    numbers : sequence of int
         Numbers of the models.
     is_float32 : bool
         Whether weights are float32; dual variables are always float64.
@@ -471,7 +500,7 @@ class _Group:
         self,
         rows: TrainingRows,
         objective: Objective,
-        numbers: range,
+        numbers: Sequence[int],
         tol: float,
         key: int,
         is_float32: bool = False,
@@ -482,7 +511,7 @@ class _Group:
         self._sides, self._members = rows.sides(numbers), rows.members_of(numbers)
         factors = np.ones((len(numbers), 2))
         if rows.factors is not None:
-            factors[:] = rows.factors[numbers.start : numbers.stop]
+            factors[:] = rows.factors[list(numbers)]
         self._factors = factors
         self._check_C(objective.C)
         self.is_float32, self._matrices = is_float32, matrices
@@ -571,23 +600,25 @@ class _Group:
         """Set another C, and start from multiples of the last solutions."""
         self._check_C(C)
         n_models = len(self.numbers)
-        factors = np.empty(n_models)
-        # Each model is a row, so that the order of summation does not depend on the other models.
-        weights = np.ascontiguousarray(self._weights.T[:n_models], np.float64)
-        squares = np.square(weights).sum(axis=1) / self._rows.codes.n_hashes
-        for m, number in enumerate(self.numbers):
-            square = float(squares[m] + self.model(m)["intercept"] ** 2)
+        factors, squares = np.ones(n_models), np.empty(n_models)
+        # Models that have jumped to their solutions will jump from there, and need no factor.
+        moving = [m for m in range(n_models) if not self.model(m)["is_solved"]]
+        if moving:
+            self._descent.squares(squares)
+        for m in moving:
+            number, variables = self.numbers[m], self._dual[:, m]
             y, costs = self._rows.y(number), self._rows.costs(number)
-            variables = self._dual[:, m]
-            factors[m] = self._objective.scale(C, y, variables, costs, square)
-        # Many columns at a time, which is faster than a few models at a time.
-        every = np.ones(self._weights.shape[1], self._weights.dtype)
-        every[:n_models] = factors
-        some = self._weights.reshape(self._rows.codes.n_hashes, -1)
-        some *= np.tile(every, 2**self._rows.codes.bits)
+            factors[m] = self._objective.scale(C, y, variables, costs, float(squares[m]))
         self._objective = self._objective._replace(C=C)
         self._descent.go_on(C, factors)
         self.going, self.n_rounds = 2**n_models - 1, [None] * n_models
+
+    @property
+    def C(self) -> float:
+        return self._objective.C
+
+    def largest_variable(self, m: int) -> float:
+        return float(np.abs(self._dual[:, m]).max())
 
     def n_passes(self) -> int:
         """Return the largest number of passes of any model over the rows."""

@@ -16,8 +16,7 @@ from sparsemaps._loops import codes as kernel
 from sparsemaps.linear import KernelClassifier, KernelClassifierCV, _losses, _path_of_C, _solver
 
 N, N_FOLDS, TOL = 160, 5, 1e-3
-CS = [0.1, 1.0, 10.0, 11.0]
-FLOAT32 = [True, True, True, False]
+CS = [0.1, 1.0, 10.0, 20.0, 60.0, 180.0]
 LOSSES = KernelClassifier._LOSSES
 
 
@@ -76,14 +75,20 @@ def violations(loss, C, costs, alpha, margins):
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_each_is_the_optimum_of_its_rows(loss, n_classes):
-    """Its weights are the sums of its dual variables, also after the change to float64."""
+    """Its weights are the sums of its dual variables, also after the change to float64, which
+    follows from its own variables."""
     packed, y = coded()
     rows, Z = rows_of(packed, y, n_classes), objectives.features(packed)
     n_models = N_FOLDS * (1 if n_classes == 2 else n_classes)
-    found = []
+    is_float32, largest, last_C = dict.fromkeys(range(n_models), True), {}, 1.0
     for C, groups in steps(path_of(rows, loss, n_models)):
-        found.append(groups[0].is_float32)
-        assert [n for group in groups for n in group.numbers] == list(range(n_models))
+        for number in range(n_models):
+            grown = largest.get(number, 0) * C / last_C
+            is_float32[number] &= C <= 10 or (loss != "log_loss" and grown <= 20)
+        last_C = C
+        numbers = {n: group.is_float32 for group in groups for n in group.numbers}
+        assert numbers == is_float32
+        assert len(numbers) == sum(len(group.numbers) for group in groups)
         for group in groups:
             assert group._weights.dtype == (np.float32 if group.is_float32 else np.float64)
             assert group.going == 0
@@ -91,6 +96,7 @@ def test_each_is_the_optimum_of_its_rows(loss, n_classes):
                 solution, y, costs = group.solution(m), rows.y(number), rows.costs(number)
                 w = np.append(solution.weights, solution.last_weight)
                 alpha = variables(loss, C, rows, group, m)
+                largest[number] = alpha.max()
                 atol = (1e-5 if group.is_float32 else 1e-12) * max(1, abs(w).max())
                 np.testing.assert_allclose(w, (y * alpha) @ Z, atol=atol)
                 assert (alpha >= 0).all()
@@ -100,7 +106,6 @@ def test_each_is_the_optimum_of_its_rows(loss, n_classes):
                 slopes = violations(loss, C, costs, alpha, y * (Z @ w))
                 # Each is within the tolerance where it is met in the last pass, before later steps.
                 assert np.ptp(np.append(slopes, 0)) < 4 * TOL
-    assert found == FLOAT32
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -111,9 +116,9 @@ def test_no_bit_depends_on_threads_or_other_models(loss):
     for n_jobs in (1, 2, 3, 5):
         found.append([])
         for _, groups in steps(path_of(rows, loss, N_FOLDS, n_jobs)):
-            for group in groups:
-                solutions = [group.solution(m) for m in range(len(group.numbers))]
-                found[-1] += [(*one.weights, one.last_weight, one.n_passes) for one in solutions]
+            models = {n: (group, m) for group in groups for m, n in enumerate(group.numbers)}
+            solutions = [models[n][0].solution(models[n][1]) for n in range(N_FOLDS)]
+            found[-1] += [(*one.weights, one.last_weight, one.n_passes) for one in solutions]
     for other in found[1:]:
         assert other == found[0]
     for fold, members in enumerate(rows.members):
@@ -190,9 +195,9 @@ def are_float32(monkeypatch):
     """Of each group of a path that is begun, whether its weights are float32."""
     found, original = [], _solver.Path._new_groups
 
-    def spied(path, are_float32):
+    def spied(path, numbers, are_float32):
         found.append(are_float32)
-        return original(path, are_float32)
+        return original(path, numbers, are_float32)
 
     monkeypatch.setattr(_solver.Path, "_new_groups", spied)
     return found
@@ -204,6 +209,7 @@ def are_float32(monkeypatch):
         ({}, 1.0, [False]),
         ({"Cs": [1, 10]}, 1.0, [True]),
         ({"Cs": [1, 11]}, 1.0, [True, False]),
+        ({"Cs": [1, 11], "loss": "log_loss"}, 1.0, [True, False]),
         ({"Cs": [11, 12]}, 1.0, [False]),
         ({"Cs": [1e-21, 1]}, 1.0, [False]),
         ({"Cs": [1e-19, 1]}, 1.0, [True]),
@@ -222,12 +228,45 @@ def test_which_are_float32(parameters, weight, expected, are_float32):
     assert are_float32 == expected
 
 
+def test_the_change_to_float64_starts_from_the_solution():
+    packed, y = coded()
+    rows = rows_of(packed, y, 2)
+    objective = _losses.Objective(_losses.LOSSES["log_loss"], 10.0, 0.1, 1.0)
+    path = _solver.Path(rows, objective, N_FOLDS, tol=TOL, seed=0, largest_cost=1.0)
+    n_passes = []
+    for C in (10.0, 10.1):
+        _solver.run_in_turns(path.jobs(C, 10_000), 1)
+        n_passes.append(max(group.n_passes() for group in path._groups))
+    assert not any(group.is_float32 for group in path._groups)
+    assert n_passes[1] < 0.75 * n_passes[0]
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+def test_models_of_few_errors_stay_in_float32(loss):
+    """The labels of two of three classes are random, so that their variables grow with C. The third
+    model is the same, bit for bit, as if it were trained with the others in float32."""
+    packed, y = coded()
+    labels = np.where(y == 0, 0, np.random.default_rng(SEED).integers(1, 3, len(y)))
+    members = [np.random.default_rng(SEED).random(len(y)) < 0.8]
+    rows = _solver.TrainingRows(packed, labels.astype(np.int32), None, None, members=members)
+    are_float32, firsts = [], []
+    for _, groups in steps(path_of(rows, loss, 3)):
+        models = {n: (group, m) for group in groups for m, n in enumerate(group.numbers)}
+        are_float32.append([models[n][0].is_float32 for n in range(3)])
+        firsts.append(models[0][0].solution(models[0][1]).weights)
+    assert are_float32[:3] == [[True] * 3] * 3
+    assert are_float32[-1] == [True, False, False]
+    alone = rows._replace(labels=np.where(labels == 0, 0, -1).astype(np.int32))
+    for (_, (group,)), weights in zip(steps(path_of(alone, loss, 1)), firsts, strict=True):
+        assert (group.solution(0).weights == weights).all()
+
+
 def test_memory_decides_no_bit(are_float32, monkeypatch):
     """Folds whose balanced classes differ have float32 together or not at all."""
     packed, y = coded()
     map = ConsistentWeightedSampling(n_hashes=32, random_state=0)
     model = KernelClassifierCV(
-        map, Cs=[0.5, 1.9], class_weight="balanced", cv=KFold(5), random_state=0, refit=False
+        map, Cs=[1.9, 2.0], class_weight="balanced", cv=KFold(5), random_state=0, refit=False
     )
     expected = model.fit(packed, y == 1).scores_
     whole, are_float32[:] = are_float32[:], []

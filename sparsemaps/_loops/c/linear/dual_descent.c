@@ -447,6 +447,47 @@ static void let_all_back(const dual_problem *p, dual_state *s, ptrdiff_t m)
     s->models[m].bound_below = -INFINITY;
 }
 
+/* Return whether a model has converged on the current rows, after a pass over its active set. */
+static int is_within(const dual_problem *p, dual_state *s, ptrdiff_t m)
+{
+    dual_model *model = &s->models[m];
+    int within;
+    if (s->n_here == 1) {
+        model->turn_violation = model->violation;
+        model->turn_highest = model->highest;
+        model->turn_lowest = model->lowest;
+    }
+    if (p->end == END_BY_LARGEST) {
+        const double least = p->tol < 1e-8 ? p->tol : 1e-8;
+        if (model->n_newton <= s->n_weighed / 10)
+            model->inner_tol = 0.1 * model->inner_tol > least ? 0.1 * model->inner_tol : least;
+        return model->highest < p->tol;
+    }
+    if (p->end == END_BY_RANGE) {
+        within = model->highest - model->lowest <= p->tol;
+        model->bound_above = model->highest > 0.0 ? model->highest : INFINITY;
+        model->bound_below = model->lowest < 0.0 ? model->lowest : -INFINITY;
+    } else {
+        if (model->first_violation < 0.0)
+            model->first_violation =
+                model->kept_violation > 0.0 ? model->kept_violation : model->violation;
+        within = model->violation <= p->tol * model->first_violation;
+        model->bound_above = model->highest;
+    }
+    if (within && model->n_active < s->n_weighed) { /* check again with all rows */
+        let_all_back(p, s, m);
+        return 0;
+    }
+    return within;
+}
+
+INLINE void forget_violations(dual_model *model)
+{
+    model->highest = 0.0;
+    model->lowest = 0.0;
+    model->violation = 0.0;
+}
+
 /* ---- jumps --------------------------------------------------------------------------------- */
 
 /* Extrapolation ("jumps"). With large C, passes converge slowly: the remaining error shrinks along
@@ -735,6 +776,41 @@ static NOT_INLINE void products_of(const dual_problem *p, const dual_state *s, j
     some_products(p, s, N_PRODUCTS, jumps);
 }
 
+static void squares_of_all(const dual_problem *p, const dual_state *s, double *squares)
+{
+    jump jumps[MOST_MODELS];
+    dual_state here = *s;
+    here.v_before = here.v_step = here.v; /* not used for squares */
+    squares_of(p, &here, jumps);
+    for (ptrdiff_t m = 0; m < p->n_models; m++) {
+        const double intercept = s->models[m].intercept;
+        squares[m] = jumps[m].products[HERE_HERE] / (double)p->rows.n_codes + intercept * intercept;
+    }
+}
+
+/* Multiply weights by the factors of the models, in vectors of TYPE. */
+#define MULTIPLY_BY(TYPE, ALL)                                                                     \
+    for (ptrdiff_t i = 0; i < n; i++)                                                              \
+    ((TYPE *)s->v)[i] *= (ALL)
+
+static void multiply(const dual_problem *p, dual_state *s, const double *factors)
+{
+    const ptrdiff_t n = p->rows.n_codes << p->rows.bits;
+    double every[MOST_MODELS] = {0.0};
+    for (ptrdiff_t m = 0; m < p->n_models; m++) {
+        every[m] = factors[m];
+        s->models[m].intercept *= factors[m];
+    }
+    const eight_f32 of_eight = eight_of_f64(every);
+    const four_f64 of_four = four_of(every);
+    if (s->stride == 8)
+        MULTIPLY_BY(eight_f32, of_eight);
+    else if (s->stride == 4)
+        MULTIPLY_BY(four_f64, of_four);
+    else
+        MULTIPLY_BY(double, every[0]);
+}
+
 /* Go the fraction `way` towards the best points of some models. Return a bitmask of the models that
  * improve; v of the others is left at the rejected point. v is recomputed each time: if it were
  * moved along the directions, rounding errors would be amplified. */
@@ -817,20 +893,29 @@ static void jump_once(const dual_problem *p, dual_state *s, unsigned models)
  * once, as it grows at its end: by rows that enter, and by the conditions that the variables of
  * rows that leave are 0. */
 
-/* Times, relative to the visit of a row by one of several models, per code: to compare two codes of
- * a pair of rows, and of a factorisation, divided by the third power of the number of rows. */
+/* Times, relative to the visit of a row by one of several models with float64 weights, per code: to
+ * compare two codes of a pair of rows, of a factorisation, divided by the third power of the number
+ * of rows, and of a visit with float32 weights. */
 #define PAIR_TIME 0.02
 #define CUBE_TIME 0.008
+#define FLOAT32_TIME 0.4
 
 /* Models jump at once if this takes less time than a part of the expected passes, and otherwise
  * after passes of a multiple of this time. */
 #define EXPECTED_PART 0.6
 #define FIRST_TIMES 4.0
 
-/* How often the number of rows that leave or enter may fail to decrease; the part of the equations
- * beyond which it is better to begin anew; and the number of equations beyond which all rows are
- * checked, because a second jump would take longer. */
-enum { MOST_FAILURES = 3, MOST_CHANGED = 8, LEAST_TO_CHECK = 600 };
+/* The number of rows to leave or enter may fail to decrease MOST_FAILURES times. Then rows change one
+ * at a time until it does, up to MOST_SINGLE of them. */
+enum { MOST_FAILURES = 3, MOST_SINGLE = 100 };
+
+/* The part of the equations beyond which it is better to begin anew, and the part by which their
+ * number may grow. */
+enum { MOST_CHANGED = 8, MOST_ADDED = 4 };
+
+/* Most numbers in the matrices of models that jump together, unless a single one has more. To touch
+ * more memory for the first time would take longer than shared visits save. */
+enum { MOST_TOGETHER = 1 << 21 };
 
 #define NO_ROW UINT32_MAX
 
@@ -838,31 +923,37 @@ enum { MOST_FAILURES = 3, MOST_CHANGED = 8, LEAST_TO_CHECK = 600 };
 typedef struct {
     growing_system a;
     ptrdiff_t most;
-    double *solution; /* variables, in the signs of beta, and multipliers */
-    uint32_t *rows;   /* NO_ROW for a condition */
-    uint32_t *held;   /* of a condition, the equation whose variable is 0 */
-    int8_t *sides;    /* of a row, the sign of its variable */
-    uint8_t *is_free; /* 0 for conditions */
-    uint32_t *places; /* per row: the number of its last equation, plus 1, or 0 */
-    int is_full;      /* whether an equation could not be added */
+    double *solution;    /* variables, in the signs of beta, and multipliers */
+    uint32_t *rows;      /* NO_ROW for a condition */
+    uint32_t *held;      /* of a condition, the equation whose variable is 0 */
+    int8_t *sides;       /* of a row, the sign of its variable */
+    uint8_t *is_free;    /* 0 for conditions */
+    int is_full;         /* whether an equation could not be added */
+    ptrdiff_t n_changes; /* rows to leave or enter in this round */
+    ptrdiff_t fewest, n_failures;
+    uint32_t last; /* last row to enter, or NO_ROW */
+    int last_side;
 } equations;
 
-/* Return the place of equations in the scratch of the state. */
-static equations no_equations(const dual_problem *p, dual_state *s)
+/* Return how many numbers the scratch of up to `most` equations has. */
+INLINE ptrdiff_t size_of_scratch(ptrdiff_t most)
 {
-    const ptrdiff_t stride = stride_of_order(s->most_equations);
-    double *const behind = s->matrix + s->most_equations * stride;
+    return (most + ROWS_BEHIND) * stride_of_order(most);
+}
+
+static equations no_equations(double *scratch, ptrdiff_t most)
+{
+    const ptrdiff_t stride = stride_of_order(most);
+    double *const behind = scratch + most * stride;
     int8_t *const bytes = (int8_t *)(behind + 3 * stride);
-    equations e = {.a = {.numbers = s->matrix, .stride = stride, .right = behind, .signs = bytes},
-                   .most = s->most_equations,
-                   .solution = behind + stride,
-                   .rows = (uint32_t *)(behind + 2 * stride),
-                   .held = (uint32_t *)(behind + 2 * stride) + stride,
-                   .sides = bytes + stride,
-                   .is_free = (uint8_t *)bytes + 2 * stride,
-                   .places = s->order};
-    memset(e.places, 0, (size_t)p->n_rows * sizeof *e.places);
-    return e;
+    return (equations){.a = {.numbers = scratch, .stride = stride, .right = behind, .signs = bytes},
+                       .most = most,
+                       .solution = behind + stride,
+                       .rows = (uint32_t *)(behind + 2 * stride),
+                       .held = (uint32_t *)(behind + 2 * stride) + stride,
+                       .sides = bytes + stride,
+                       .is_free = (uint8_t *)bytes + 2 * stride,
+                       .fewest = PTRDIFF_MAX};
 }
 
 /* Add an equation unless there are too many. */
@@ -888,10 +979,8 @@ static void let_in(const dual_problem *p, equations *e, uint32_t row, int side)
     const ptrdiff_t n = e->a.n;
     const double goal = p->loss < FIRST_OF_NUMBERS ? side : p->targets[row] - side * p->epsilon;
     add_equation(e, row, 0, 1, goal);
-    if (!e->is_full) {
-        e->places[row] = (uint32_t)n + 1;
+    if (!e->is_full)
         e->sides[n] = (int8_t)side;
-    }
 }
 
 /* Begin anew with the free rows only. */
@@ -899,7 +988,6 @@ static void without_conditions(const dual_problem *p, equations *e)
 {
     const ptrdiff_t n = e->a.n;
     e->a.n = e->a.n_done = e->is_full = 0;
-    memset(e->places, 0, (size_t)p->n_rows * sizeof *e->places);
     for (ptrdiff_t i = 0; i < n; i++)
         if (e->is_free[i])
             let_in(p, e, e->rows[i], e->sides[i]);
@@ -935,67 +1023,136 @@ static void fill_columns(const dual_problem *p, const dual_state *s, ptrdiff_t m
             e->a.numbers[j * e->a.stride + j] += variable_of(p, s, e->rows[j], m).diagonal;
 }
 
-/* Solve the equations, and move the variables tried by a model, and its weights, to the solution.
- * Return 0 if the matrix is singular up to rounding. */
+/* Solve the equations, and store the next variables of a model. Return 0 if the matrix is singular
+ * up to rounding. */
 static int solve_equations(const dual_problem *p, dual_state *s, ptrdiff_t m, equations *e)
 {
-    row_numbers all = {.n = 1}, none = {.n = 0};
+    double *const next = s->dual_step + m;
     fill_columns(p, s, m, e);
     if (!factorise(&e->a))
         return 0;
     solve_factorised(&e->a, e->solution);
-    for (ptrdiff_t row = 0; row < p->n_rows; row++) {
-        double *const tried = s->dual_tried + row * p->n_models + m, here = *tried;
-        const ptrdiff_t place = (ptrdiff_t)e->places[row] - 1;
-        const double sign = variable_of(p, s, row, m).sign;
-        *tried = place >= 0 && e->is_free[place] ? e->solution[place] * sign : 0.0;
-        if (*tried == here)
-            continue;
-        all.numbers[m] = sign * (*tried - here);
-        all.rows[0] = features_of(&p->rows, (uint32_t)row, s->columns);
-        s->models[m].intercept += all.numbers[m] * p->bias;
-        move(s->v, &p->rows, &all, &none, s->stride);
-    }
+    e->n_changes = 0;
+    e->last = NO_ROW;
+    for (ptrdiff_t row = 0; row < p->n_rows; row++)
+        next[row * p->n_models] = 0.0;
+    for (ptrdiff_t i = 0; i < e->a.n; i++)
+        if (e->is_free[i])
+            next[e->rows[i] * p->n_models] = e->solution[i] * variable_of(p, s, e->rows[i], m).sign;
     return 1;
 }
 
-/* Let the free rows leave whose variables have crossed 0. Return their number. */
-static ptrdiff_t let_out(equations *e)
+/* Move the variables tried by some models to the next ones, and their weights with them. */
+static void move_to_next(const dual_problem *p, dual_state *s, unsigned models)
 {
-    ptrdiff_t n_out = 0;
-    for (ptrdiff_t i = 0, n = e->a.n; i < n; i++)
-        if (e->is_free[i] && !(e->solution[i] * e->sides[i] > 0.0)) {
-            e->is_free[i] = 0;
-            add_equation(e, NO_ROW, (uint32_t)i, -1, 0.0);
-            n_out++;
+    row_numbers changed = {.n = 0}, none = {.n = 0};
+    for (ptrdiff_t row = 0; row < p->n_rows; row++) {
+        double changes[MOST_MODELS] = {0.0};
+        int some = 0;
+        for (ptrdiff_t m = 0; models >> m; m++) {
+            const ptrdiff_t i = row * p->n_models + m;
+            if (!(models >> m & 1) || s->dual_step[i] == s->dual_tried[i])
+                continue;
+            changes[m] = variable_of(p, s, row, m).sign * (s->dual_step[i] - s->dual_tried[i]);
+            s->models[m].intercept += changes[m] * p->bias;
+            s->dual_tried[i] = s->dual_step[i];
+            some = 1;
         }
-    return n_out;
+        if (some) {
+            changed.rows[changed.n] =
+                features_of(&p->rows, (uint32_t)row, s->columns + changed.n * p->rows.n_codes);
+            memcpy(changed.numbers + changed.n * s->stride, changes,
+                   (size_t)s->stride * sizeof *changes);
+            changed.n++;
+        }
+        if (changed.n == BLOCK_ROWS || row + 1 == p->n_rows) {
+            move(s->v, &p->rows, &changed, &none, s->stride);
+            changed.n = 0;
+        }
+    }
 }
 
-/* Return the sign of the variable with which a row enters, or 0 if it has no violation. */
-INLINE int side_of(const dual_problem *p, uint32_t row, ptrdiff_t m, double score)
+/* Return whether a row is free whose variable has crossed 0. */
+INLINE int has_crossed(const equations *e, ptrdiff_t i)
+{
+    return e->is_free[i] && !(e->solution[i] * e->sides[i] > 0.0);
+}
+
+static void let_out(equations *e, ptrdiff_t i)
+{
+    e->is_free[i] = 0;
+    add_equation(e, NO_ROW, (uint32_t)i, -1, 0.0);
+}
+
+INLINE int changes_one(const equations *e)
+{
+    return e->n_failures >= MOST_FAILURES;
+}
+
+/* Let rows leave whose variables have crossed 0 or, if rows change one at a time, let only the row
+ * with the highest number leave or enter. This ends always (Murty 1974). */
+static void let_some_out(const dual_problem *p, equations *e)
+{
+    ptrdiff_t highest = -1;
+    for (ptrdiff_t i = 0, n = e->a.n_done; i < n; i++) {
+        if (!has_crossed(e, i))
+            continue;
+        e->n_changes++;
+        if (!changes_one(e))
+            let_out(e, i);
+        else if (highest < 0 || e->rows[i] > e->rows[highest])
+            highest = i;
+    }
+    if (e->last != NO_ROW && (highest < 0 || e->last > e->rows[highest]))
+        let_in(p, e, e->last, e->last_side);
+    else if (highest >= 0)
+        let_out(e, highest);
+}
+
+/* Compare a row of a model with its optimality condition. If its variable is 0 and there is a
+ * violation, it enters. Violations are recorded for the stopping rule, as in a pass. */
+INLINE void check_row(const dual_problem *p, dual_state *s, uint32_t row, ptrdiff_t m, double score,
+                      equations *e)
 {
     const double least = p->tol / 4.0; /* enough for passes to end */
-    double y = p->sides != NULL && p->sides[row] >> m & 1 ? 1.0 : -1.0, margin = 1.0;
+    const double tried = s->dual_tried[row * p->n_models + m];
+    const variable x = variable_of(p, s, row, m);
+    dual_model *model = &s->models[m];
+    double y = x.sign, margin = 1.0, size = tried, gradient, violation;
     if (p->loss >= FIRST_OF_NUMBERS) {
-        y = p->targets[row] > score ? 1.0 : -1.0;
+        y = (tried != 0.0 ? tried > 0.0 : p->targets[row] > score) ? 1.0 : -1.0;
         margin = y * p->targets[row] - p->epsilon;
+        size = fabs(tried);
     }
-    return y * score < margin - least ? (int)y : 0;
+    gradient = y * score - margin + x.diagonal * size;
+    if (tried == 0.0 && gradient > 0.0)
+        return;
+    if (tried == 0.0 && gradient < -least) {
+        e->n_changes++;
+        if (changes_one(e)) {
+            e->last = row;
+            e->last_side = (int)y;
+        } else {
+            let_in(p, e, row, (int)y);
+        }
+    }
+    violation = p->end == END_BY_RANGE ? gradient : fabs(gradient);
+    model->highest = violation > model->highest ? violation : model->highest;
+    model->lowest = violation < model->lowest ? violation : model->lowest;
+    model->violation += fabs(gradient);
 }
 
-/* Let other rows of a model's active set enter if they have a violation. Return their number. */
-static ptrdiff_t let_others_in(const dual_problem *p, dual_state *s, ptrdiff_t m, equations *e)
+/* Check all rows of some models. */
+static void check_rows(const dual_problem *p, dual_state *s, unsigned models, equations *e)
 {
-    const double of_bias = s->models[m].intercept * p->bias;
     uint32_t rows[BLOCK_ROWS];
-    ptrdiff_t n_in = 0, row = 0;
-    while (row < p->n_rows) {
+    for (ptrdiff_t m = 0; models >> m; m++)
+        if (models >> m & 1)
+            forget_violations(&s->models[m]);
+    for (ptrdiff_t row = 0; row < p->n_rows;) {
         row_numbers none = {.n = 0}, sums = {.n = 0};
         for (; row < p->n_rows && sums.n < BLOCK_ROWS; row++) {
-            const uint32_t place = e->places[row];
-            if (!(s->active[row] >> m & 1) || (place != 0 && e->is_free[place - 1])
-                || !(cost(p, (uint32_t)row) > 0.0))
+            if (!(members(p, row) & models) || !(cost(p, (uint32_t)row) > 0.0))
                 continue;
             rows[sums.n] = (uint32_t)row;
             sums.rows[sums.n] =
@@ -1003,52 +1160,85 @@ static ptrdiff_t let_others_in(const dual_problem *p, dual_state *s, ptrdiff_t m
             sums.n++;
         }
         move(s->v, &p->rows, &none, &sums, s->stride);
-        for (ptrdiff_t r = 0; r < sums.n; r++) {
-            const double score = sums.numbers[r * s->stride + m] * s->per_code + of_bias;
-            const int side = side_of(p, rows[r], m, score);
-            if (side != 0)
-                let_in(p, e, rows[r], side);
-            n_in += side != 0;
-        }
+        for (ptrdiff_t r = 0; r < sums.n; r++)
+            for (ptrdiff_t m = 0; models >> m; m++)
+                if (models & members(p, rows[r]) & 1u << m)
+                    check_row(p, s, rows[r], m,
+                              sums.numbers[r * s->stride + m] * s->per_code
+                                  + s->models[m].intercept * p->bias,
+                              &e[m]);
     }
-    return n_in;
 }
 
-/* Move a model to its solution, or leave it unchanged up to rounding if none is found. At the end,
- * v is added up anew, because the steps to it multiply errors of rounding. */
-static void solve_model(const dual_problem *p, dual_state *s, ptrdiff_t m)
+/* Begin the equations of a model with its free rows. */
+static void begin_equations(const dual_problem *p, dual_state *s, ptrdiff_t m, equations *e)
 {
-    equations e = no_equations(p, s);
-    ptrdiff_t fewest = p->n_rows + 1, n_failures = 0;
-    int are_all_active = 0;
     for (ptrdiff_t row = 0; row < p->n_rows; row++) {
         const double here = s->dual[row * p->n_models + m];
         s->dual_tried[row * p->n_models + m] = here;
         if (here != 0.0)
-            let_in(p, &e, (uint32_t)row, variable_of(p, s, row, m).sign * here > 0.0 ? 1 : -1);
+            let_in(p, e, (uint32_t)row, variable_of(p, s, row, m).sign * here > 0.0 ? 1 : -1);
     }
-    while (n_failures <= MOST_FAILURES && solve_equations(p, s, m, &e)) {
-        ptrdiff_t n_changes = let_out(&e) + let_others_in(p, s, m, &e);
-        if (n_changes == 0 && !are_all_active && e.a.n > LEAST_TO_CHECK) {
-            let_all_back(p, s, m);
-            are_all_active = 1;
-            n_changes = let_others_in(p, s, m, &e);
-        }
-        if (n_changes == 0) {
-            for (ptrdiff_t i = m; i < p->n_rows * p->n_models; i += p->n_models)
-                s->dual[i] = s->dual_tried[i];
-            break;
-        }
-        if (e.is_full || n_changes > e.a.n / MOST_CHANGED)
-            without_conditions(p, &e);
-        n_failures += n_changes >= fewest;
-        fewest = n_changes < fewest ? n_changes : fewest;
-    }
-    add_up(p, s, 1u << m, s->dual);
 }
 
-/* Return the models that jump to their solutions. After the first time, the jumps of a model take
- * about as long as its passes at most. */
+/* Prepare the next round. Return 0 if too many rounds have failed. */
+static int prepare_round(const dual_problem *p, equations *e)
+{
+    if (e->is_full || (!changes_one(e) && e->n_changes > e->a.n / MOST_CHANGED))
+        without_conditions(p, e);
+    e->n_failures = e->n_changes < e->fewest ? 0 : e->n_failures + 1;
+    e->fewest = e->n_changes < e->fewest ? e->n_changes : e->fewest;
+    return e->n_failures <= MOST_FAILURES + MOST_SINGLE;
+}
+
+/* Move some models to their solutions, and return a bitmask of those that have one; the others stay
+ * where they are, up to rounding. They share readings of the codes, but do not depend on one
+ * another. At the end, v is added up anew, because the steps to it multiply errors of rounding. */
+static unsigned solve_some(const dual_problem *p, dual_state *s, unsigned models, equations *e)
+{
+    unsigned going = models, found = 0;
+    while (going) {
+        for (ptrdiff_t m = 0; models >> m; m++)
+            if (going >> m & 1 && !solve_equations(p, s, m, &e[m]))
+                going &= ~(1u << m);
+        move_to_next(p, s, going);
+        check_rows(p, s, going, e);
+        for (ptrdiff_t m = 0; models >> m; m++) {
+            if (!(going >> m & 1))
+                continue;
+            let_some_out(p, &e[m]);
+            found |= (unsigned)(e[m].n_changes == 0) << m;
+            if (e[m].n_changes == 0 || !prepare_round(p, &e[m]))
+                going &= ~(1u << m);
+        }
+    }
+    for (ptrdiff_t m = 0; found >> m; m++)
+        for (ptrdiff_t i = m; found >> m & 1 && i < p->n_rows * p->n_models; i += p->n_models)
+            s->dual[i] = s->dual_tried[i];
+    add_up(p, s, models, s->dual);
+    return found;
+}
+
+static ptrdiff_t n_free(const dual_problem *p, const dual_state *s, ptrdiff_t m)
+{
+    ptrdiff_t n = 0;
+    for (ptrdiff_t i = m; i < p->n_rows * p->n_models; i += p->n_models)
+        n += s->dual[i] != 0.0;
+    return n;
+}
+
+/* Return for how many passes the time of a jump is worth it. A model that jumped for the last C
+ * jumps before the first pass. After the first time, its jumps take about as long as its passes at
+ * most. */
+static double passes_for_jump(const dual_state *s, const dual_model *model)
+{
+    const double n = s->n_here - model->solved_at, part = EXPECTED_PART * model->n_expected;
+    if (s->n_here == 0)
+        return model->is_solved ? part : -1.0;
+    return model->solved_at > 0 ? n : fmax(n / FIRST_TIMES, part - n);
+}
+
+/* Return the models that jump to their solutions. */
 static unsigned solvable(const dual_problem *p, const dual_state *s)
 {
     const double k = (double)p->rows.n_codes;
@@ -1058,31 +1248,60 @@ static unsigned solvable(const dual_problem *p, const dual_state *s)
         return 0;
     for (ptrdiff_t m = 0; s->going >> m; m++) {
         const dual_model *model = &s->models[m];
-        double n = 0.0, n_passes = s->n_here - model->solved_at;
+        double n, time, visit = s->stride == 8 ? FLOAT32_TIME : 1.0;
         if (!(s->going >> m & 1))
             continue;
-        for (ptrdiff_t i = m; i < p->n_rows * p->n_models; i += p->n_models)
-            n += s->dual[i] != 0.0;
-        if (model->solved_at == 0)
-            n_passes = fmax(n_passes / FIRST_TIMES, EXPECTED_PART * model->n_expected - n_passes);
-        if (n <= (double)s->most_equations
-            && n * n * (PAIR_TIME * k + CUBE_TIME * n) <= n_passes * (double)model->n_active * k)
+        n = (double)n_free(p, s, m);
+        time = n * n * (PAIR_TIME * k + CUBE_TIME * n);
+        visit *= (double)model->n_active * k;
+        if (n <= (double)s->most_equations && time <= visit * passes_for_jump(s, model))
             found |= 1u << m;
     }
     return found;
 }
 
-/* Let models jump to their solutions. The next pass visits all their rows. */
+/* Let models jump to their solutions: as many together as their equations have space. */
 static void solve_models(const dual_problem *p, dual_state *s, unsigned models)
 {
+    const ptrdiff_t all = size_of_scratch(s->most_equations);
+    const ptrdiff_t space = all < MOST_TOGETHER ? all : MOST_TOGETHER;
+    unsigned left = models, found = 0;
+    while (left) {
+        equations e[MOST_MODELS];
+        ptrdiff_t used = 0;
+        unsigned some = 0;
+        for (ptrdiff_t m = 0; left >> m; m++) {
+            ptrdiff_t most;
+            if (!(left >> m & 1))
+                continue;
+            most = n_free(p, s, m);
+            most += most / MOST_ADDED + 8;
+            most = most < s->most_equations ? most : s->most_equations;
+            if (used > 0 && used + size_of_scratch(most) > space)
+                continue;
+            e[m] = no_equations(s->matrix + used, most);
+            begin_equations(p, s, m, &e[m]);
+            used += size_of_scratch(most);
+            some |= 1u << m;
+        }
+        found |= solve_some(p, s, some, e);
+        left &= ~some;
+    }
     for (ptrdiff_t m = 0; models >> m; m++) {
+        dual_model *model = &s->models[m];
         if (!(models >> m & 1))
             continue;
-        solve_model(p, s, m);
-        s->models[m].solved_at = s->n_here;
         let_all_back(p, s, m);
+        model->n_jumps = 0;
+        model->solved_at = s->n_here;
+        model->is_solved = found >> m & 1 && is_within(p, s, m);
+        if (model->is_solved)
+            s->going &= ~(1u << m);
+        else
+            let_all_back(p, s, m);
     }
-    remember(p, s, models);
+    if (s->going & models)
+        remember(p, s, s->going & models);
 }
 
 /* ---- passes -------------------------------------------------------------------------------- */
@@ -1152,45 +1371,9 @@ static void begin_pass(const dual_problem *p, dual_state *s)
         s->order[i] = row;
     }
     for (ptrdiff_t m = 0; m < p->n_models; m++) {
-        s->models[m].highest = 0.0;
-        s->models[m].lowest = 0.0;
-        s->models[m].violation = 0.0;
+        forget_violations(&s->models[m]);
         s->models[m].n_newton = 0;
     }
-}
-
-/* Return whether a model has converged on the current rows, after a pass over its active set. */
-static int is_within(const dual_problem *p, dual_state *s, ptrdiff_t m)
-{
-    dual_model *model = &s->models[m];
-    int within;
-    if (s->n_here == 1) {
-        model->turn_violation = model->violation;
-        model->turn_highest = model->highest;
-        model->turn_lowest = model->lowest;
-    }
-    if (p->end == END_BY_LARGEST) {
-        const double least = p->tol < 1e-8 ? p->tol : 1e-8;
-        if (model->n_newton <= s->n_weighed / 10)
-            model->inner_tol = 0.1 * model->inner_tol > least ? 0.1 * model->inner_tol : least;
-        return model->highest < p->tol;
-    }
-    if (p->end == END_BY_RANGE) {
-        within = model->highest - model->lowest <= p->tol;
-        model->bound_above = model->highest > 0.0 ? model->highest : INFINITY;
-        model->bound_below = model->lowest < 0.0 ? model->lowest : -INFINITY;
-    } else {
-        if (model->first_violation < 0.0)
-            model->first_violation =
-                model->kept_violation > 0.0 ? model->kept_violation : model->violation;
-        within = model->violation <= p->tol * model->first_violation;
-        model->bound_above = model->highest;
-    }
-    if (within && model->n_active < s->n_weighed) { /* check again with all rows */
-        let_all_back(p, s, m);
-        return 0;
-    }
-    return within;
 }
 
 static void end_pass(const dual_problem *p, dual_state *s)
@@ -1213,16 +1396,39 @@ static int is_jump_due(const dual_problem *p, const dual_state *s)
            && s->n_here >= FIRST_JUMP - JUMP_PASSES && s->n_here % JUMP_PASSES == 0;
 }
 
+/* Let models jump between passes, to their solutions or along the changes by passes. `changed` holds
+ * the changes that have not been added to v, and is emptied. */
+static void jump_between(const dual_problem *p, dual_state *s, row_numbers *changed)
+{
+    row_numbers none = {.n = 0};
+    const unsigned solving = solvable(p, s);
+    const unsigned jumping = is_jump_due(p, s) ? s->going & ~solving : 0;
+    for (ptrdiff_t m = 0; m < p->n_models && s->n_here == 0; m++)
+        s->models[m].is_solved = 0;
+    if ((solving | jumping) == 0)
+        return;
+    move(s->v, &p->rows, changed, &none, s->stride);
+    changed->n = 0;
+    if (solving != 0)
+        solve_models(p, s, solving);
+    if (jumping != 0)
+        jump_once(p, s, jumping);
+}
+
 static int descend(const dual_problem *p, dual_state *s, int max_passes, int64_t visits)
 {
     /* The changes of a block are added to v when the next block is read. */
     row_numbers changed = {.n = 0}, none = {.n = 0};
     uint32_t *columns = s->columns, *columns_of_changed = columns + BLOCK_ROWS * p->rows.n_codes;
-    int result = 0;
-    while (result == 0 && (visits > 0 || s->position == 0)) {
+    while (visits > 0 || s->position == 0) {
         block b;
-        if (s->position == 0)
+        if (s->position == 0) {
+            if (s->n_here < max_passes)
+                jump_between(p, s, &changed);
+            if (s->going == 0 || s->n_here >= max_passes)
+                break;
             begin_pass(p, s);
+        }
         if (begin_block(p, s, &b, columns) > 0) {
             uint32_t *const of_block = columns;
             move(s->v, &p->rows, &changed, &b.sums, s->stride);
@@ -1233,26 +1439,13 @@ static int descend(const dual_problem *p, dual_state *s, int max_passes, int64_t
             visits -= b.sums.n;
         }
         s->position += BLOCK_ROWS;
-        if (s->position >= s->n_weighed) {
+        if (s->position >= s->n_weighed)
             end_pass(p, s);
-            if (s->going == 0 || s->n_here >= max_passes)
-                result = s->going == 0 ? 1 : -1;
-            else {
-                const unsigned solving = solvable(p, s);
-                const unsigned jumping = is_jump_due(p, s) ? s->going & ~solving : 0;
-                if ((solving | jumping) != 0) {
-                    move(s->v, &p->rows, &changed, &none, s->stride);
-                    changed.n = 0;
-                }
-                if (solving != 0)
-                    solve_models(p, s, solving);
-                if (jumping != 0)
-                    jump_once(p, s, jumping);
-            }
-        }
     }
     move(s->v, &p->rows, &changed, &none, s->stride);
-    return result;
+    if (s->going == 0)
+        return 1;
+    return s->position == 0 && s->n_here >= max_passes ? -1 : 0;
 }
 
 static const char *const names_of_losses[] = {LOSSES_OF_CLASSES(NAME_OF_LOSS)
@@ -1265,4 +1458,6 @@ const dual_descent_loops TABLE(dual_descent)[] = {{
     .add_up = add_up_all,
     .begin = begin,
     .descend = descend,
+    .squares = squares_of_all,
+    .multiply = multiply,
 }};

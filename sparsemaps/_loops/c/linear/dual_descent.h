@@ -72,6 +72,8 @@ typedef struct {
     double intercept_before, intercept_step; /* like v_before and v_step */
     int n_jumps;                             /* in this turn; 0 before the first recorded point */
     int solved_at;                           /* passes of this turn before its last solution */
+    int is_solved;                           /* by a jump to the solution, for this C; before the
+                                              * first pass, for the last one */
     double n_expected;                       /* passes expected for this C, without a solution */
     int64_t n_passes_before;                 /* for the last C without a solution */
     int64_t n_passes;                        /* over rows, in all turns */
@@ -125,6 +127,10 @@ typedef struct {
      * all models have converged, -1 after `max_passes`, 0 if it must be called again. */
     int (*descend)(const dual_problem *problem, dual_state *state, int max_passes,
                    int64_t max_visits);
+    /* Compute the squared norm of the weights of each model. */
+    void (*squares)(const dual_problem *problem, const dual_state *state, double *squares);
+    /* Multiply the weights of each model by a factor. */
+    void (*multiply)(const dual_problem *problem, dual_state *state, const double *factors);
 } dual_descent_loops;
 
 DECLARE_TABLES(dual_descent)
