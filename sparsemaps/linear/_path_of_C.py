@@ -383,7 +383,7 @@ def score_of(model: Any, held_out: HeldOut) -> ScoreOfRows:
     y = held_out.y.astype(np.float64)
     squares, around = (y - found) ** 2, (y - weighted_sum(weights, y) / total) ** 2
     mean, spread = weighted_sum(weights, squares) / total, weighted_sum(weights, around) / total
-    if not spread:
+    if len(np.unique(y[weights > 0])) < 2:  # rounded, the spread may be above 0
         return ScoreOfRows(0.0 if mean else 1.0, float("nan"))
     # R2 is a ratio of means. To first order, a row adds (share of the spread - squares) / spread.
     parts = (mean / spread * around - squares) / spread
