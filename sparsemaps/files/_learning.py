@@ -29,12 +29,18 @@ from sparsemaps.files._job_options import (
 from sparsemaps.files._keywords import TrainFilesKeywords
 from sparsemaps.files._labelled_rows import KindOfLabels, LabelledRows, read_labelled
 from sparsemaps.files._record_labels import Labels, Model, as_lists, label_of, values_of
-from sparsemaps.files._validation import Validation, are_all_equal, comparable, validation
+from sparsemaps.files._validation import Validation, comparable, validation
 from sparsemaps.linear import KernelClassifier, KernelRegressor, _model_file
 from sparsemaps.linear._indicators import LabelLists
 from sparsemaps.linear._model import watched
 from sparsemaps.linear._model_checks import check_parameters, map_of
-from sparsemaps.linear._path_of_C import Fold, HeldOut, UnfitFold, scores_of_values
+from sparsemaps.linear._path_of_C import (
+    Fold,
+    HeldOut,
+    UnfitFold,
+    are_all_equal,
+    scores_of_values,
+)
 from sparsemaps.linear._solver import Watch
 from sparsemaps.linear._training_facts import TrainingFacts, date_of_training
 from sparsemaps.records._table import holds_codes
@@ -352,7 +358,8 @@ def _scores_of(
 
 def _refuse_equal(rows: LabelledRows, others: LabelledRows | None, Cs: list[float]) -> None:
     """Raise a ValueError if R2 is undefined on the records that decide C."""
-    if are_all_equal(rows if others is None else others):
+    deciding = rows if others is None else others
+    if are_all_equal(values_of(deciding.labels), deciding.weights):
         where = "" if others is None else f" with {named('validation')}"
         raise ValueError(
             f"{setting('C', tuple(Cs))}{where} needs different labels: R2 of equal labels is "

@@ -18,6 +18,7 @@ from sparsemaps.files._labelled_rows import LabelledRows
 from sparsemaps.files._record_labels import Labels, Model, as_lists, name_of, values_of
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 from sparsemaps.linear._indicators import LabelLists
+from sparsemaps.linear._path_of_C import are_all_equal
 
 
 class Validation(NamedTuple):
@@ -52,17 +53,10 @@ def _of_numbers(model: KernelRegressor, rows: LabelledRows) -> Validation:
     mean = float(np.average(squares, weights=weights))
     around = (labels - np.average(labels, weights=weights)) ** 2
     spread = float(np.average(around, weights=weights))
-    share = math.nan if are_all_equal(rows) else 1 - mean / spread
+    share = math.nan if are_all_equal(labels, weights) else 1 - mean / spread
     r2 = _shown(share, "the labels are equal")
     line = f"{_counted(rows)}, root mean square error {mean**0.5:.6g}, R2 {r2}"
     return Validation(len(labels), share, [line], {"rmse": mean**0.5, "r2": share})
-
-
-def are_all_equal(rows: LabelledRows) -> bool:
-    """Return whether the labels of all records with a positive weight are equal, which leaves R2
-    undefined. (Rounded, their variance may be above 0.)"""
-    labels = values_of(rows.labels)
-    return len(np.unique(labels if rows.weights is None else labels[rows.weights > 0])) < 2
 
 
 def _of_classes(model: KernelClassifier, rows: LabelledRows) -> Validation:

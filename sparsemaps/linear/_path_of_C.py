@@ -383,11 +383,17 @@ def score_of(model: Any, held_out: HeldOut) -> ScoreOfRows:
     y = held_out.y.astype(np.float64)
     squares, around = (y - found) ** 2, (y - weighted_sum(weights, y) / total) ** 2
     mean, spread = weighted_sum(weights, squares) / total, weighted_sum(weights, around) / total
-    if len(np.unique(y[weights > 0])) < 2:  # rounded, the spread may be above 0
+    if are_all_equal(y, weights):
         return ScoreOfRows(0.0 if mean else 1.0, float("nan"))
     # R2 is a ratio of means. To first order, a row adds (share of the spread - squares) / spread.
     parts = (mean / spread * around - squares) / spread
     return ScoreOfRows(1 - mean / spread, length(weights * parts) / total)
+
+
+def are_all_equal(y: Array, weights: Array | None) -> bool:
+    """Return whether the labels of all rows with a positive weight are equal, which leaves R2
+    undefined. (Rounded, their variance may be above 0.)"""
+    return len(np.unique(y if weights is None else y[weights > 0])) < 2
 
 
 def _micro_f1(model: Any, held_out: HeldOut, y: LabelLists) -> ScoreOfRows:

@@ -447,7 +447,8 @@ static void let_all_back(const dual_problem *p, dual_state *s, ptrdiff_t m)
     s->models[m].bound_below = -INFINITY;
 }
 
-/* Return whether a model has converged on the current rows, after a pass over its active set. */
+/* Return whether a model has converged on the current rows, after a pass over its active set or a
+ * jump to its solution. */
 static int is_within(const dual_problem *p, dual_state *s, ptrdiff_t m)
 {
     dual_model *model = &s->models[m];
@@ -1090,7 +1091,7 @@ INLINE int changes_one(const equations *e)
 }
 
 /* Let rows leave whose variables have crossed 0 or, if rows change one at a time, let only the row
- * with the highest number leave or enter. This ends always (Murty 1974). */
+ * with the highest number leave or enter, which always leads to the solution (Murty 1974). */
 static void let_some_out(const dual_problem *p, equations *e)
 {
     ptrdiff_t highest = -1;
